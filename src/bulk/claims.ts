@@ -30,7 +30,7 @@ export async function findClaims(
   const claims = new Map<Row, Outcome>();
   for (const row of rows) {
     const undoneRow = row.doubt ? undefined : undoneRows.get(row.line);
-    const claim = undoneRun && undoneRow && claimOfUndoneRun(undoneRun, row, undoneRow);
+    const claim = undoneRun && undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
     if (claim) claims.set(row, claim);
   }
   const candidates = rows.filter(
@@ -107,18 +107,12 @@ function claimOfLaterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outc
 }
 
 /** Returns the claim of the run that is undone: an undo leaves its unknown rows alone until a person has settled them there. */
-function claimOfUndoneRun({ id = '' }: Run, row: Row, undoneRow: RunRow): Outcome | undefined {
+function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefined {
   const state = rowStateOf(undoneRow);
   // A person has settled it since.
   if (state === 'failed') return { kind: 'unchanged' };
-  if (state === 'applied' && row.id !== undefined) return undefined;
-  const [code, message] =
-    state === 'applied'
-      ? (['no_id', 'the service created it and did not return its id: look for it, and delete it'] as const)
-      : ([
-          'not_settled',
-          `it is unknown whether run ${id} wrote it: look at it, and say what happened`,
-        ] as const);
+  if (state === 'applied') return undefined;
+  const message = `it is unknown whether run ${id} wrote it: look at it, and say what happened`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
-  return { kind: 'failed', reason: { code, message, isTransient: true, waitsFor } };
+  return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };
 }

@@ -158,7 +158,8 @@ function whyStop({ outcome, error }: Settled, count: number, maxErrors: number):
 function whyAllFail(error: CliError): CliError | undefined {
   const { status, noAnswer } = error.details;
   if (noAnswer === 'tls') return error.with({}, `TLS failed: ${error.message}`);
-  if (noAnswer === 'redirect') return error.with({}, `the service redirects writes: ${error.message}`);
+  if (noAnswer === 'redirect')
+    return new CliError('failed', `the service redirects writes: ${error.message}`, error.details);
   // If the credential is not enough for one row, it is not enough for any.
   return isDeniedStatus(status) ? error : undefined;
 }

@@ -63,7 +63,7 @@ export async function settleByHand(
   };
 }
 
-/** @throws UsageError for an unknown row, for one whose state is certain, and for an applied create without an id. */
+/** @throws UsageError for a name that no row has, for a row whose state is certain, and for an applied create without an id. */
 function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
@@ -73,8 +73,7 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     );
   const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
-  const lacksId = isCreate && state === 'applied' && idOfRow(row) === undefined;
-  if (state !== 'unknown' && !isLeft(row) && !lacksId)
+  if (state !== 'unknown' && !isLeft(row))
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
     );

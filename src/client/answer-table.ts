@@ -116,7 +116,7 @@ function verdictOfAnyMethod({
 }
 
 /** Returns true if a request with this verdict is retried. */
-export function isRetriedVerdict(verdict: FailureVerdict): boolean {
+function isRetriedVerdict(verdict: FailureVerdict): boolean {
   return verdict === 'busy' || verdict === 'lost';
 }
 
@@ -177,6 +177,6 @@ export function isReadingRetried({ details: { status, author, noAnswer } }: CliE
 }
 
 /** Returns true if sending a request twice has the same effect as sending it once. */
-export function isIdempotent(method: string): boolean {
+function isIdempotent(method: string): boolean {
   return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }

@@ -75,7 +75,8 @@ export function judgeSuccess(
   if (fault === undefined && (record || isDelete)) return { verdict: 'shown', attempt, record, id };
   const message = fault ?? `the service answered ${response.status} without a record`;
   const verdict = fault === undefined ? 'empty' : 'unclear';
-  return { verdict, attempt, record, id, reason: { code: 'other_value', message } };
+  const code = fault === undefined ? 'unread' : 'other_value';
+  return { verdict, attempt, record, id, reason: { code, message } };
 }
 
 /**

@@ -57,7 +57,6 @@ const rules = {
   booked: {},
   booked_otherwise: {},
   not_settled: {},
-  no_id: {},
   later_run: forPerson,
   settled: {},
 } as const satisfies Record<string, ReasonRule>;

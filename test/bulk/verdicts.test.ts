@@ -46,7 +46,7 @@ const behaviours: readonly (readonly [Behaviour, replace: Verdict, create: Verdi
   [{ status: 202, isDone: true, body: shown }, 'unknown', 'unknown', 'unknown'],
   [{ status: 206, isDone: false, body: shown }, 'unknown', 'unknown', 'unknown'],
   ...[406, 499].map((status) => [{ status, isDone: true }, 'applied', 'unknown', 'applied'] as const),
-  [{ status: 204, isDone: true, body: '' }, 'applied', 'applied', 'applied'],
+  [{ status: 204, isDone: true, body: '' }, 'applied', 'unknown', 'applied'],
 ];
 
 interface Write {
