@@ -2,7 +2,7 @@ import { isDeniedStatus } from '../client/answer-table.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { Outcome } from '../writes/decide.ts';
+import { isPlainSet, type Outcome } from '../writes/decide.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import type { RunRow } from './row.ts';
@@ -26,7 +26,7 @@ export function* markBeforeSending(
   const maxSharing = ({ intent, planned }: RunRow) => {
     // After a kill only a person can settle a marked create.
     if (planned?.action === 'create') return concurrency;
-    return intent.kind === 'set' && intent.expected === undefined ? maxMarkedRows : maxMarkedChanges;
+    return isPlainSet(intent) ? maxMarkedRows : maxMarkedChanges;
   };
   for (let from = 0; from < changes.length; ) {
     const rows: RunRow[] = [];
@@ -115,10 +115,7 @@ export function createRowKeeper(
     return flushed;
   };
   return {
-    async mark(row, planned) {
-      // After a stop `settle` sends nothing.
-      keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row], planned }));
-    },
+    mark: (row, planned) => keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row], planned })),
     async outcome(row, settled) {
       const { state, outcome } = settled;
       if (!outcome) return;

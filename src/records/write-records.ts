@@ -13,7 +13,7 @@ import { lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import type { Row } from '../writes/decide.ts';
+import { isPlainSet, type Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, readNames, withNames } from './access.ts';
@@ -230,7 +230,7 @@ function unknownError(
   { error, state: { lastWrite, planned, attempts } }: Settled,
   { code, message }: Reason,
 ): CliError {
-  const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
+  const isPlain = isPlainSet(row.intent);
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
   const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
   const text = `${subjectOf(access, row)}: ${message}${sent}`;
@@ -242,8 +242,8 @@ function unknownError(
     // In JSON the message of the service replaces ours, if ours says no more.
     serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
     mayBeApplied: true,
-    retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),
-    hint: isPlainSet
+    retryable: isPlain && (lastWrite?.error?.details.retryable ?? false),
+    hint: isPlain
       ? (error?.details.hint ?? `look at it: ${look}`)
       : `do not run it again before you have looked: ${look}`,
   };

@@ -62,7 +62,7 @@ export const intentSchema = v.variant('kind', [
 /** The write that a plan has chosen for a row. */
 export const plannedSchema = v.object({
   action: v.picklist(['create', 'set', 'remove']),
-  /** The value of the record when the row was last planned while it was certain. */
+  /** The value of the record at the last plan before the row became uncertain. */
   before: value,
   after: value,
 });
@@ -71,10 +71,10 @@ export const plannedSchema = v.object({
  * Why a row is uncertain. It stays so until the row is applied, unchanged or failed.
  *
  * - `sent`: an attempt may have been applied.
- * - `sent-twice`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. The
- *   doubt ends if the next reading shows another value than the one sent.
- * - `sent-twice-before`: an earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does
- *   not end it.
+ * - `sent-twice`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
+ *   the next reading shows another value than the one sent, the row is certain again.
+ * - `sent-twice-before`: an earlier session ended with `sent-twice`. Meanwhile somebody may have replaced the value, so no reading
+ *   makes the row certain.
  */
 export const doubtSchema = v.picklist(['sent', 'sent-twice', 'sent-twice-before']);
 
@@ -97,7 +97,7 @@ export interface Row {
   /** The id of the record. A row that creates a record has none. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  /** The planned write, if a plan writes the row. An uncertain row keeps the write that was sent first. */
+  /** The planned write, if a plan writes the row. An uncertain row keeps the values that were sent first. */
   planned?: Planned | undefined;
   /** Why the row is uncertain, if it may have been written and nothing shows whether it was. */
   doubt?: Doubt | undefined;
@@ -161,6 +161,11 @@ export function wantedValue(intent: Intent): RecordValue | undefined {
   return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;
 }
 
+/** Returns true if a row replaces its value whatever that is. */
+export function isPlainSet(intent: Intent): boolean {
+  return intent.kind === 'set' && intent.expected === undefined;
+}
+
 function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: RecordValue,
@@ -199,8 +204,7 @@ function decideUncertain(
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return leaveAsChanged(planned, now);
-  const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
-  return isPlainSet ? toWrite('set', before, after) : leaveAsChanged(planned, now);
+  return isPlainSet(intent) ? toWrite('set', before, after) : leaveAsChanged(planned, now);
 }
 
 /** The message for a row whose record may have been created. */

@@ -4,7 +4,7 @@ import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/pace.ts';
 import { CliError } from '../process/errors.ts';
-import { type Doubt, decide, type Planned, wantedValue } from './decide.ts';
+import { type Doubt, decide, isPlainSet, type Planned, wantedValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
 import {
   endApplied,
@@ -34,7 +34,7 @@ export interface Situation {
   readonly abilities: Abilities;
   readonly limits: CallLimits;
   /** True if a reading has shown that a success without a record can be trusted. */
-  readonly isConfirmed: boolean;
+  readonly trustsEmpty: boolean;
   /** The time until the deadline of a command, in milliseconds. */
   readonly remainingMs: number;
   /** A random number from 0 to 1, for the delay before another attempt. */
@@ -74,10 +74,11 @@ function begin(state: State, situation: Situation): Next {
       ? planWrite(state, decision.planned)
       : endDecided(state, decision, undefined);
   }
-  const isPlain = intent.kind !== 'add' && wantedValue(intent) === undefined;
-  const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (planned && !doubt && (isPlainSet || !canReadEach)) return thenWrite(state, planned);
-  if (planned || canRead || !isPlain) return thenRead(state, situation);
+  // The reading of the plan will do.
+  if (planned && !doubt && (!canReadEach || (isPlainSet(intent) && !readsFirst)))
+    return thenWrite(state, planned);
+  const hasCondition = intent.kind === 'add' || wantedValue(intent) !== undefined;
+  if (planned || canRead || hasCondition) return thenRead(state, situation);
   // The service offers no reading, so the value of the record stays unknown.
   const after = intent.kind === 'remove' ? null : intent.value;
   const blind: Planned = { action: intent.kind, before: null, after };
@@ -109,7 +110,9 @@ function tryAgain(
   const retryAfterMs = error?.details.retryAfterMs;
   const delayMs = delayOfRetry(retries, { error, retryAfterMs }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
-  if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, delayMs);
+  // An uncertain row is read before each attempt.
+  if (to === 'read' || state.doubt || !state.planned)
+    return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, false, delayMs);
 }
 
@@ -125,7 +128,7 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, such as by a sale, so the write with the new values does not count as a retry.
+    // Somebody else has changed the count meanwhile, for example by a sale. The write of the new values does not count as a retry.
     const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
     const again = { ...state, retries, replans: state.replans + 1 };
@@ -160,8 +163,8 @@ type AttemptRules = Readonly<
 >;
 
 /**
- * What follows an attempt that is not certainly applied: the doubt that it leaves, and the moves. The first move that is possible is
- * made. Without one the row ends.
+ * What follows an attempt: the doubt that it leaves, and the moves. The first move that is possible is made. Without one the row
+ * ends.
  */
 const attemptRules: AttemptRules = {
   shown: { moves: [] },
@@ -180,10 +183,10 @@ const attemptRules: AttemptRules = {
 /** The rules for a create. Once in doubt it is never sent again, and it has no id to read. A refused create has made no record. */
 const createRules: AttemptRules = {
   ...attemptRules,
-  lost: attemptRules.pending,
-  unrepeatable: attemptRules.pending,
-  conflict: attemptRules.rejected,
-  stale: attemptRules.rejected,
+  lost: { doubt: 'sent', moves: [] },
+  unrepeatable: { doubt: 'sent', moves: [] },
+  conflict: { moves: [] },
+  stale: { moves: [] },
 };
 
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
@@ -201,8 +204,8 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
 }
 
 /** Returns true if an attempt is as asked, without a further reading. */
-function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, { isConfirmed }: Situation) {
-  if (verdict === 'empty') return isConfirmed && (id ?? madeId) !== undefined;
+function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, { trustsEmpty }: Situation) {
+  if (verdict === 'empty') return trustsEmpty && (id ?? madeId) !== undefined;
   // An earlier DELETE may have been applied, so the record is missing because of it.
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }

@@ -24,14 +24,14 @@ interface SettleOptions {
 /**
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
- * @param isConfirmed as in `Situation`.
- * @param mark keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the disk.
+ * @param trustsEmpty as in `Situation`.
+ * @param mark as in `RowKeeper`.
  */
 export async function settle<SomeRow extends Row>(
   port: RecordPort,
   row: SomeRow,
   { stopped, sends = true }: SettleOptions,
-  isConfirmed = false,
+  trustsEmpty = false,
   mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<Settled> {
   const { isRun, limits } = port;
@@ -41,7 +41,7 @@ export async function settle<SomeRow extends Row>(
   let event: Event = { kind: 'begin' };
   for (;;) {
     const remainingMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - monotonicMs();
-    const situation = { abilities: port, limits, isConfirmed, remainingMs, random: Math.random() };
+    const situation = { abilities: port, limits, trustsEmpty, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
     if (step.kind === 'end') {
@@ -50,9 +50,9 @@ export async function settle<SomeRow extends Row>(
     }
     if (step.kind === 'write' && !sends)
       return { state, request: await port.toRequest(state, step.planned, state.reading) };
-    if (step.kind === 'write' && step.needsMark) await mark?.(row, step.planned);
+    const isMarked = step.kind === 'read' || !step.needsMark || !mark || mark(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
-    event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
+    event = stopped.aborted || !isMarked ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
   }
 }
 
@@ -86,8 +86,11 @@ interface SettleAllOptions extends SettleOptions {
 
 /** Keeps what happens to rows. */
 export interface RowKeeper<SomeRow extends Row> {
-  /** Keeps other values with which a row of a run is written, before they are sent. A command without a journal has none. */
-  mark?(row: SomeRow, planned: Planned): Promise<void>;
+  /**
+   * Keeps other values for a row of a run than those of its plan, before they are sent, and returns when they are on the disk. Returns
+   * false if they cannot be kept: then nothing is sent. A command without a journal has none.
+   */
+  mark?(row: SomeRow, planned: Planned): boolean;
   outcome(row: SomeRow, settled: Settled): Promise<void>;
 }
 
@@ -103,12 +106,12 @@ export async function settleAll<SomeRow extends Row>(
   { concurrency, ...options }: SettleAllOptions,
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
-  let isConfirmed = false;
+  let trustsEmpty = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, isConfirmed, keeper.mark);
+    const settled = await settle(port, row, options, trustsEmpty, keeper.mark);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
-    isConfirmed ||= port.isRun && isReadBack && outcome?.kind === 'applied';
+    trustsEmpty ||= port.isRun && isReadBack && outcome?.kind === 'applied';
     await keeper.outcome(row, settled);
     return settled;
   };

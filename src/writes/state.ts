@@ -12,8 +12,8 @@ import type { Reading } from './port.ts';
 /** The state of a row while it is being settled. */
 export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
   /**
-   * The purpose of the next reading: to decide and write again, to look what became of the last attempt without another one, or to
-   * confirm a success.
+   * The purpose of the next reading: to decide what to write, to find out what became of the last attempt without sending again, or
+   * to confirm a success.
    */
   readonly aim: 'decide' | 'look' | 'confirm';
   readonly reading?: Reading | undefined;
@@ -21,7 +21,7 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
   readonly lastWrite?: JudgedWrite | undefined;
-  /** The number of attempts: one of each write, and all of the readings that failed. */
+  /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
   readonly attempts: number;
   /** How many retries there were. A retry goes back to a reading or to an attempt. */
   readonly retries: number;
@@ -92,14 +92,14 @@ export function endAsAnswered(state: State): Next {
     return doubt && verdict !== 'pending'
       ? endUnwritten(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
       : endUnwritten(state);
-  const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';
-  if (doubt || !isStale) return endUnwritten(state);
+  const isContradiction = !lastWrite || verdict === 'stale' || verdict === 'missing';
+  if (doubt || !isContradiction) return endUnwritten(state);
   const contradiction =
     verdict === 'missing'
       ? 'does not find the record that its readings show'
       : 'refuses the tag that its readings give';
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
-  const message = `the service ${contradiction}: a cache or a replica may stand between${age}`;
+  const message = `the service ${contradiction}: a cache or a replica may answer its readings${age}`;
   return endUnwritten(state, { code: 'stale', message });
 }
 

@@ -71,7 +71,7 @@ const abilities = {
 const usual: Situation = {
   abilities,
   limits,
-  isConfirmed: false,
+  trustsEmpty: false,
   remainingMs: Number.POSITIVE_INFINITY,
   random: 0,
 };
@@ -83,7 +83,7 @@ const situations: Readonly<Record<string, Situation>> = {
   'that cannot be read': { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } },
   'that is read before its write, and whose success is trusted': {
     ...usual,
-    isConfirmed: true,
+    trustsEmpty: true,
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
   'of the embedded store': { ...usual, abilities: { ...abilities, isDirect: true } },
@@ -129,6 +129,8 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
     (after.planned?.before !== planned?.before || after.planned?.after !== planned?.after)
   )
     return 'what an uncertain row was sent with has changed';
+  if (isUncertain(after) && step.kind === 'write' && event.kind !== 'read')
+    return 'an uncertain row is sent without a reading right before';
   if (
     event.kind === 'sent' &&
     doubts.some((verdict) => verdict === event.write.verdict) &&
