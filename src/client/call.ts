@@ -7,7 +7,8 @@ import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
-import type { Pace, RetryLimits } from './pace.ts';
+import type { Pace } from './pace.ts';
+import type { RetryLimits } from './retry.ts';
 import { checkHeader, type HeaderChanges, type RequestBase, withHeaderChanges } from './user-request.ts';
 import { toWire, wireNameOf } from './wire.ts';
 

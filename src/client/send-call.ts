@@ -15,8 +15,8 @@ import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
-import { delayOfRetry, retryAfter } from './pace.ts';
 import { authorOf } from './read-answer.ts';
+import { delayOfRetry, retryAfter } from './retry.ts';
 import { noAnswerError } from './transport/response.ts';
 
 /** The result of a call, with its attempts. */

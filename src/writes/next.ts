@@ -2,7 +2,7 @@ import { describeValue, isMetBy, type RecordValue } from '../api/record-values.t
 import { isReadingRetried } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
-import { delayOfRetry } from '../client/pace.ts';
+import { delayOfRetry } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { type Doubt, decide, isPlainSet, type Planned, wantedValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
 import { mayHaveBeenApplied } from '../../src/client/answer-table.ts';
-import { delayOfRetry, retryAfter } from '../../src/client/pace.ts';
 import { authorOf } from '../../src/client/read-answer.ts';
+import { delayOfRetry, retryAfter } from '../../src/client/retry.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');

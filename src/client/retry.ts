@@ -1,0 +1,64 @@
+import { type HttpHeaders, headerDate, headerValue } from '../api/http.ts';
+import { CliError } from '../process/errors.ts';
+import type { Attempt } from './answer-table.ts';
+
+// The delays before retries: of a call, and of a row, which reads its record in between.
+
+export interface RetryLimits {
+  /** The most retries. */
+  readonly retries: number;
+  /** True if a refused connection and an unknown host are tried again too. */
+  readonly retriesUnreachable: boolean;
+}
+
+/**
+ * Returns the delay before a retry after a failure that permits one, in milliseconds. Returns undefined if all retries are used
+ * up, or if nobody listens at the address.
+ *
+ * @param number 1 for the first retry.
+ * @param random from 0 to 1.
+ */
+export function delayOfRetry(
+  number: number,
+  { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
+  { retries, retriesUnreachable }: RetryLimits,
+  random = Math.random(),
+): number | undefined {
+  if (number > retries || (isUnreachable(error) && !retriesUnreachable)) return undefined;
+  return retryDelay(number, retryAfterMs, random);
+}
+
+/** Returns true if nobody listens at the address. */
+function isUnreachable(error: Error | undefined): boolean {
+  const noAnswer = error instanceof CliError ? error.details.noAnswer : undefined;
+  return noAnswer === 'connection-refused' || noAnswer === 'dns';
+}
+
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+
+/**
+ * Returns the delay before the next attempt, in milliseconds: a random part of 500 ms, of 1 s before the second retry, of
+ * 2 s before the third, and so on up to 30 s. The delay is never shorter than Retry-After.
+ *
+ * @param number 1 for the first retry.
+ * @param random from 0 to 1.
+ */
+export function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): number {
+  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(number - 1, 16));
+  return Math.max(retryAfterMs, Math.ceil(random * ceiling));
+}
+
+/**
+ * Returns the Retry-After of a response in milliseconds from its arrival. A malformed header is ignored. A
+ * date is compared with the Date of the same response, because the clocks may differ.
+ *
+ * @param nowMs the local time, for a response without a Date.
+ * @see RFC 9110, 10.2.3
+ */
+export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
+  const text = headerValue(headers, 'retry-after')?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
+  const untilMs = headerDate(headers, 'retry-after');
+  return untilMs && Math.max(0, untilMs - (headerDate(headers, 'date') ?? nowMs));
+}
