@@ -68,6 +68,46 @@ test('survives kill -9: a run is resumed to the counts of the file, and its undo
   expect(files.filter((name) => name.endsWith('.lock'))).toEqual([]);
 });
 
+/** A module that kills the process in which it is loaded, once a line of this kind is in the journal. */
+const killAfter = (kind: string) => `
+  const fs = require('node:fs');
+  const { writeSync } = fs;
+  fs.writeSync = (file, bytes, ...range) => {
+    const written = writeSync(file, bytes, ...range);
+    if (String(bytes).includes('{"kind":"${kind}"')) process.kill(process.pid, 'SIGKILL');
+    return written;
+  };
+  require('node:module').syncBuiltinESMExports();`;
+
+test.each([
+  ['after a line of its plan', 'plan'],
+  ['after its plan', 'plan-end'],
+  ['after a mark', 'mark'],
+  ['after it has sent a write that the service does not carry out', 'sent'],
+  ['after it has sent a write that the service carries out', 'booked'],
+  ['after an outcome', 'outcome'],
+  ['after its end', 'end'],
+])('a delivery that is killed %s and resumed books each row once', async (_, moment) => {
+  const files = { 'd.csv': 'petId,change\n1,+1\n2,+2\n3,+3\n', 'kill.cjs': killAfter(moment) };
+  await using shop = await stockShop([5, 5, 5], files);
+  const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --concurrency 1';
+  const env = { ...shop.env, NODE_OPTIONS: `--require ${join(shop.folder, 'kill.cjs')}` };
+  const child = startCli(deliver.split(' '), { env, cwd: shop.folder });
+  shop.misbehave = ({ petId = '', quantity = 0 }) => {
+    if (shop.writes().length < 2 || !/sent|booked/.test(moment)) return undefined;
+    if (moment === 'booked') shop.stock.set(petId, quantity);
+    child.kill('SIGKILL');
+    return 'hang';
+  };
+  expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
+  shop.misbehave = undefined;
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0 });
+  // Without the last line of its plan there is no run, and nothing was sent.
+  const rows = moment === 'plan' ? { applied: 3 } : { applied: 0, booked: 3 };
+  expect(await shop.report(deliver)).toMatchObject({ code: 0, ...rows });
+  expect([...shop.stock.values()]).toEqual([6, 7, 8]);
+});
+
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],

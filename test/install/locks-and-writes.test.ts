@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { leanPackages } from '../../.ci/lean-packages.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
@@ -55,12 +55,14 @@ describe('a write', () => {
     ['of the config', 'set', join(folder, 'config', 'config.json'), /^\{\s+"profiles": .*\}\n$/s],
   ] as const)('%s is whole after a kill, old or new', async (_, mode, path, whole) => {
     for (let turn = 0; turn < 8; turn += 1) {
+      fs.rmSync(path, { force: true });
       const child = start(mode, mode === 'set' ? `killed${turn}` : path);
       const exit = once(child, 'exit');
-      await sleep(60 + Math.random() * 50);
+      await vi.waitUntil(() => fs.existsSync(path), { timeout: 100_000, interval: 1 });
+      await sleep(Math.random() * 50);
       child.kill('SIGKILL');
       await exit;
-      if (fs.existsSync(path)) expect(fs.readFileSync(path, 'utf8')).toMatch(whole);
+      expect(fs.readFileSync(path, 'utf8')).toMatch(whole);
     }
     fs.rmSync(join(folder, 'config'), { recursive: true, force: true });
   });

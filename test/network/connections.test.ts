@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { monotonicMs } from '../../src/process/deadline.ts';
 import { InterruptedError } from '../../src/process/errors.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
@@ -54,8 +54,9 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     expect(server.requests).toHaveLength(connections);
   });
 
-  test('an abort ends every call at once with its reason, and closes the sockets', async () => {
-    await using server = await misbehave(mode.always(mode.silence));
+  test('an abort ends every call with its reason, and closes its socket', async () => {
+    const sockets: Exchange['socket'][] = [];
+    await using server = await misbehave(mode.always(({ socket }) => void sockets.push(socket)));
     const controller = new AbortController();
     const client = await connect(open, server.url, { connections, signal: controller.signal });
     const calls = Array.from({ length: 5 }, () =>
@@ -68,5 +69,6 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       return verdict;
     });
     expect(verdicts).toEqual(Array.from(calls, (_, at) => (at < connections ? 'pending' : 'unsent')));
+    await vi.waitUntil(() => sockets.every(({ closed }) => closed));
   });
 });

@@ -72,5 +72,6 @@ test('stdin, a named pipe and an open file can be an input', async () => {
   onTestFinished(() => closeSync(open));
   writeSync(open, rows);
   const runs = [await apply('-', rows), await apply(pipe), await apply(`/dev/fd/${open}`)];
-  for (const run of runs) expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied') });
+  for (const run of runs)
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied 1 of 1 row') });
 });

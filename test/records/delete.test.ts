@@ -51,6 +51,8 @@ test('delete leaves records that are in use, and names each', async () => {
   // Of several that fail alike, each is named.
   const several = await shop.run('categories delete 1 2 --yes');
   expect(several.stderr).toMatch(/error: category 1 .*\nerror: category 2 /);
+  expect(await shop.json('pets get 4')).toMatchObject({ id: 4 });
+  expect((await shop.run('categories list -o ids')).stdout).toMatch(/^1\n2\n/);
 });
 
 test('a pet that may not be read is not deleted, because nobody knows what would go', async () => {

@@ -4,7 +4,11 @@ import { runCli } from '../helpers/run-cli.ts';
 
 test('a noun with no verb prints its help on stderr and exits 2', async () => {
   const run = await runCli('pets');
-  expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('<verb>') });
+  expect(run).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^Usage: petstore pets <verb> /),
+  });
 });
 
 test('petstore alone shows an introduction and exits 0', async () => {
@@ -76,7 +80,8 @@ test('help may follow flags, show is get, and inventory add is adjust', async ()
   expect(await runCli('-q help pets list')).toEqual(await runCli('help pets list'));
   for (const noun of ['pets', 'categories', 'orders', 'inventory'])
     expect(await runCli(`${noun} show 3 --offline`)).toEqual(await runCli(`${noun} get 3 --offline`));
-  expect((await runCli('inventory add 3 2 --offline --dry-run')).stdout).toMatch(/^PUT /m);
+  const adjust = 'inventory adjust 3 2 --offline --dry-run';
+  expect(await runCli(adjust.replace('adjust', 'add'))).toEqual(await runCli(adjust));
 });
 
 test('the last of several formats counts, for errors too', async () => {

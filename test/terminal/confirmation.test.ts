@@ -9,6 +9,7 @@ const entry = { petId: 5, quantity: 1, status: 'sold' };
 function service(): Promise<RecordingServer> {
   return recordingServer({}, ({ method, path }) => {
     if (method === 'DELETE') return { status: 204 };
+    if (method === 'PUT') return { body: { ...entry, quantity: 2 } };
     return { body: path.startsWith('/pets') ? { id: 5, name: 'Rex', categoryId: 1 } : entry };
   });
 }
@@ -20,15 +21,18 @@ function withProfiles({ url }: RecordingServer, defaults: object = {}): RunOptio
 }
 
 test.each([
-  'inventory set 5 1 --profile staging',
-  'pets delete 5 --profile staging --yes',
-  'inventory set 5 1 --profile prod --confirm prod',
-  'pets delete 5 --profile prod --confirm prod --yes',
-  'pets delete 5 --profile prod --dry-run',
-  'inventory set 5 1 --profile prod --offline',
-])('%s asks nobody', async (line) => {
+  ['inventory set 5 2 --profile staging', ['PUT /store/inventory/5']],
+  ['pets delete 5 --profile staging --yes', ['DELETE /pets/5']],
+  ['inventory set 5 2 --profile prod --confirm prod', ['PUT /store/inventory/5']],
+  ['pets delete 5 --profile prod --confirm prod --yes', ['DELETE /pets/5']],
+  ['pets delete 5 --profile prod --dry-run', []],
+  ['inventory set 5 2 --profile prod --offline', []],
+])('%s asks nobody, and writes %j', async (line, writes) => {
   await using server = await service();
-  expect(await runTyping(line.split(' '), [], withProfiles(server))).toMatchObject({ code: 0 });
+  const { code, stderr } = await runTyping(line.split(' '), [], withProfiles(server));
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('?');
+  expect(server.calls().filter((call) => !call.startsWith('GET '))).toEqual(writes);
 });
 
 const needed = 'needs confirmation, but there is no terminal';
