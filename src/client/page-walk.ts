@@ -85,7 +85,8 @@ export async function* pagesOf(
   const firstNumber = paging?.kind === 'number' ? paging.first : undefined;
   const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false, firstNumber };
   const visited = new Set<string>();
-  let previous: readonly ServiceRecord[] = [];
+  // The first page and the last two.
+  let earlier: readonly (readonly ServiceRecord[])[] = [];
   let step: PageStep = { next: first };
   for (let url = first; ; ) {
     let page: Page;
@@ -97,18 +98,18 @@ export async function* pagesOf(
       throw error;
     }
     visited.add(url).add(withoutHash(page.url));
-    if (walk.pages > 0 && isSamePage(previous, page.records, idField)) {
+    if (isRepeated(earlier, page.records, idField)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
       else if (step.isCounted) {
         // A service that repeats its only page may not count pages at all.
-        const note = `${new URL(url).search} repeats the page before it`;
+        const note = `${new URL(url).search} repeats earlier records`;
         return walk.pages === 1 ? { mayBeCut: step.mayBeCut ?? note } : { mayBeCut: step.mayBeCut, note };
-      } else throw page.fault('the page repeats the one before');
+      } else throw page.fault('the page repeats earlier records');
     } else {
       yield page.records;
-      previous = page.records;
+      earlier = [...earlier.slice(0, 1), ...earlier.slice(1).slice(-1), page.records];
       walk.pages += 1;
       walk.count += page.records.length;
     }
@@ -196,16 +197,18 @@ function stepByCount(
   return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, mayBeCut };
 }
 
-/** Returns true if a page has the same records as the page before. False for empty pages. */
-function isSamePage(
-  previous: readonly ServiceRecord[],
+/**
+ * Returns true if each record of a page is on one of the earlier pages. Behind the end, services answer with the last page, the first
+ * one, or the last records in another cut.
+ */
+function isRepeated(
+  earlier: readonly (readonly ServiceRecord[])[],
   page: readonly ServiceRecord[],
   idField: string,
 ): boolean {
-  if (previous.length !== page.length || page.length === 0) return false;
-  return previous.every(
-    ({ fields }, index) => fields[idField] != null && fields[idField] === page[index]?.fields[idField],
-  );
+  const isEarlier = ({ fields: { [idField]: id } }: ServiceRecord) =>
+    id != null && earlier.some((records) => records.some(({ fields }) => fields[idField] === id));
+  return page.length > 0 && page.every(isEarlier);
 }
 
 /**

@@ -105,7 +105,11 @@ function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bi
 export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
   const [first] = errors;
   if (first === undefined || total === 1) return first;
-  return new ManyError(`${errors.length} of ${total} ${unit} failed`, errors, total - errors.length);
+  const mayBeApplied = errors.some(({ details }) => details.mayBeApplied);
+  const end = mayBeApplied ? 'failed or are unknown' : 'failed';
+  return new ManyError(`${errors.length} of ${total} ${unit} ${end}`, errors, total - errors.length, {
+    mayBeApplied,
+  });
 }
 
 interface PetOrCategory {

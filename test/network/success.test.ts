@@ -179,6 +179,17 @@ describe('a create that is answered', () => {
   );
 });
 
+test('several writes that may have been applied are not only called failed', async () => {
+  await using server = await recordingServer({}, ({ method, path }) =>
+    method === 'GET' ? { body: { ...luna, id: Number(path.split('/').at(-1)) } } : { status: 202 },
+  );
+  const { code, stderr } = await runAt(server, 'pets delete 1 2 --yes -o json');
+  expect([code, JSON.parse(stderr).error]).toMatchObject([
+    6,
+    { message: '2 of 2 pets failed or are unknown', applied: 'unknown' },
+  ]);
+});
+
 test.each<[line: string, body: object, why: string]>([
   ['orders get 1', [], 'the body is not an Order: it must be an object'],
   ['orders get 1', { ok: true }, 'the body is not an Order: it has none of its fields'],

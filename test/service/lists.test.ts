@@ -182,6 +182,8 @@ test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
   ]),
   ['not asked for, as the total is reached', { status: 500 }, true, ''],
   ['the last page again', { body: [pet(5)] }, false, 'note: ?page=4'],
+  ['the first page again', { body: [pet(1), pet(2)] }, false, 'note: ?page=4'],
+  ['the last records in another cut', { body: [pet(4), pet(5)] }, false, 'note: ?page=4'],
 ])('a list ends if the page behind the last one is %s', async (_, behind, hasTotal, note) => {
   const list: Shape['list'] = (data, _noun, _url, all) => (hasTotal ? { data, total: all.length } : data);
   await using service = await shapedService({ parameters: numbered, page: pagesOfTwo, list });
@@ -221,7 +223,7 @@ test('a page that answers for a missing one does not end a list that says that t
 test('a service that ignores the number of a page has a list that may be cut', async () => {
   await using service = await shapedService({ parameters: numbered, page: (records) => records.slice(0, 2) });
   const { run } = await bindTo(service);
-  expect((await run('pets list -o ids')).stderr).toContain('repeats the page before it');
+  expect((await run('pets list -o ids')).stderr).toContain('repeats earlier records');
   expect(await run('pets delete Pet1 --yes')).toMatchObject({ code: 2, stdout: '' });
   expect(service.writes()).toEqual([]);
 });
@@ -291,7 +293,7 @@ test.each<
   [where: string, page: (count: number) => [link: string, ...ids: number[]], requests: number, why: string]
 >([
   ['a next link that was followed before', (count) => ['2', count], 2, 'the link to the next page repeats'],
-  ['a page that repeats the one before', (count) => [`${count}`, 1], 2, 'the page repeats the one before'],
+  ['a page that repeats the one before', (count) => [`${count}`, 1], 2, 'the page repeats earlier records'],
 ])('a list ends at %s', async (_, page, requests, why) => {
   let count = 0;
   await using server = await recordingServer({}, () => {
