@@ -27,7 +27,10 @@ function printVersion() {
   }
 }
 
-/** Returns true for `list` and `get` of a noun. The bundle for them is half as long. Words elsewhere may be the value of a flag. */
+/**
+ * Returns true for `list` and `get` of a noun, by these names and not by an alias. The bundle for them is half as long. Words
+ * elsewhere may be the value of a flag.
+ */
 function isRead() {
   const start = words[0] === '--profile' ? 2 : words[0] === '--offline' ? 1 : 0;
   const command = words.slice(start, start + 2).join(' ');
@@ -72,7 +75,7 @@ function runBundle(name, file) {
   const script = new Script(source, { filename, cachedData });
   // The cache of a run that failed would lack most functions. 8 is the code of a difference.
   const isDone = (code) => code === 0 || code === 8;
-  // Runs under flags of V8 leave the caches of those without alone: V8 takes only caches that were made under its own flags.
+  // V8 takes only a cache that was made under its own flags. A run with flags must not replace the cache of runs without.
   const hasFlags = process.execArgv.length > 0 || process.env.NODE_OPTIONS;
   if (file && (!cachedData || script.cachedDataRejected) && !hasFlags)
     process.on('exit', (code) => isDone(code) && writeCache(file, build, script));

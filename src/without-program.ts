@@ -14,7 +14,7 @@ import { isColored } from './output/style.ts';
 
 /**
  * Answers a line without loading the program: help, a completion of fixed words, or an unknown command. bin/petstore.js calls it
- * before it reads the bundle.
+ * before it reads the bundle, unless it finds a code cache by two words of the line: then the program answers.
  *
  * @param dist the folder of the bundle.
  * @returns the exit code, unless the program must answer; and the command of the line, such as `pets-list`, which names the code
@@ -33,13 +33,13 @@ export function answer(
     return { code, command: 'complete' };
   }
   // Other flags may ask for colours, or for an error in JSON.
-  const isPlain = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
+  const hasOnlyHelpFlags = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
   if (asksForHelp(words))
-    return { code: isPlain ? showHelp(table, words, dist) : undefined, command: 'help' };
+    return { code: hasOnlyHelpFlags ? showHelp(table, words, dist) : undefined, command: 'help' };
   const { command, operands } = locate(table, words);
   const name = command.path.replaceAll(' ', '-') || 'other';
   const unknown = findUnknown(table, command, operands);
-  if (!isPlain || (command.acts && !unknown)) return { code: undefined, command: name };
+  if (!hasOnlyHelpFlags || (command.acts && !unknown)) return { code: undefined, command: name };
   const code = unknown ? refuse(unknown) : writeAll(2, readPage(dist, command.path, isStyled(2)), 2);
   return { code, command: name };
 }

@@ -46,6 +46,12 @@ test('imports go one way, from the commands down to the process', () => {
   expect(upward.map(show)).toEqual([]);
 });
 
+test('CONTRIBUTING.md lists the layers', () => {
+  const list = readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/^ {4}(\S.*?) {2}/gm);
+  const documented = Array.from(list, ([, names = '']) => names.split(', ')).flat();
+  expect(documented.map((name) => `src/${name}`)).toEqual(layers.flat());
+});
+
 /** Parts that never import each other. */
 const apart: readonly (readonly string[])[] = [
   ['src/cli', 'src/records', 'src/bulk', 'src/checks'],

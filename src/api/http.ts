@@ -97,7 +97,7 @@ const link = /<([^<>]*)>((?:\s*;\s*[^\s;,="<>]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^
 const linkParameter = /;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /**
- * Finds the first link with one of the relations in a Link header, and returns its target as it stands there. Skips a link with an
+ * Finds the first link with one of the relations in a Link header, and returns its target as the header has it. Skips a link with an
  * anchor, because such a link is about another document.
  *
  * @param relations in lower case, such as `next`.
@@ -156,7 +156,7 @@ export function isEmbedded(baseUrl: string): boolean {
   return baseUrl.startsWith(embeddedOrigin);
 }
 
-/** Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the path stays. */
+/** Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the path remains. */
 export function shownUrl(url: string): string {
   return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }

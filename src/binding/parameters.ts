@@ -59,7 +59,7 @@ function isDate({ shape }: DocumentParameter): boolean {
  * Gives the parameters our names. A parameter that the table lacks is called `query name` or `header name`, so that none of our
  * names means two parameters. It is left out if it is optional.
  *
- * @returns also the required parameters for which the program has no value, but for headers that the user can give with `--header`.
+ * @returns also the required parameters for which the program has no value, except headers that the user can give with `--header`.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId) {
   const roleOf = new Map([...rolesOf(operation, id)].map(([role, parameter]) => [parameter, role]));

@@ -11,8 +11,8 @@ import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { checkFolder } from '../process/files.ts';
-import { inTwoSteps, Stop } from '../process/signals.ts';
-import { counted } from '../process/text.ts';
+import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
+import { counted, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
@@ -176,7 +176,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 
 /**
  * Writes the rows of a plan with its progress, then the rejects, then the end of the session. After the first signal the run waits
- * for requests in flight, and after the second signal it abandons them. Then it writes rejects and journal.
+ * for requests in flight, and after the second signal it abandons them. Then it still writes the file of rejects and the journal.
  */
 async function writePlan(
   context: Context,
@@ -190,7 +190,7 @@ async function writePlan(
     stop.trigger(new InterruptedError(signal));
     void context.notice(
       'status',
-      'stopping: waiting up to 10 s for requests in flight; a second signal ends at once',
+      `stopping: waiting up to ${durationText(graceMs)} for requests in flight; a second signal ends at once`,
     );
   };
   const total = plan.changes.length;

@@ -6,7 +6,7 @@ import { areDisjoint, type Run, type RunHeader } from './run.ts';
 import { readSessionRuns } from './session-runs.ts';
 import { differByTenant } from './target.ts';
 
-// A delivery adds to counts, so it is booked once. Its number stands in the header of its runs.
+// A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
 
 /**
  * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same

@@ -45,8 +45,8 @@ export interface Readers {
 }
 
 /**
- * Reads the records of the rows that the session looks at, and gives each row its state: planned, uncertain, or settled if it need
- * not or cannot be written.
+ * Reads the records of the rows that the session looks at, and decides each row: it is planned, or it remains uncertain, or it ends
+ * because it needs no write or cannot be written.
  *
  * @param onRead called after each record.
  * @throws CliError if a record could not be read: there is no partial plan.
@@ -68,11 +68,11 @@ export async function planRun(
     else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
-  const missing = await readAll(port, toRead, concurrency, (row, record) => {
+  const absent = await readAll(port, toRead, concurrency, (row, record) => {
     planByValue(row, port.valueOf(row.intent, record));
     onRead();
   });
-  for (const row of missing) planByValue(row, null);
+  for (const row of absent) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
   if (stocks) await readStocks(run, stocks, changes, concurrency);
   return { rows, changes };

@@ -92,7 +92,7 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
 /** The end of a session: the last line of its journal. */
 export const sessionEndSchema = v.object({
   ...totalsSchema.entries,
-  /** The number of the last plan among all plans on the target. */
+  /** The number of this run's last plan. All plans on a target share one count. */
   planNumber: v.number(),
   /** RFC 3339. */
   ended: v.string(),
@@ -113,7 +113,7 @@ export interface Run {
   started?: string | undefined;
   /** The length in bytes of the journal that was read, without an incomplete plan or line at its end. */
   bytes?: number | undefined;
-  /** The number of the last plan among all plans on the target. 0 before the first. */
+  /** The number of this run's last plan, 0 before the first. All plans on a target share one count. */
   planNumber: number;
   /** The end of the last session, unless it was killed or goes on. */
   end?: SessionEnd | undefined;

@@ -12,7 +12,7 @@ export interface SessionRuns {
   readonly undoneRun?: Run | undefined;
 }
 
-/** Reads a run that goes on. An undo first gets the rows of its run that were applied since. @throws as `readRun`. */
+/** Reads a run that is continued. An undo gets the rows that its run has applied since. @throws as `readRun`. */
 export async function readSessionRuns(list: RunList, { id, header }: RunInfo): Promise<SessionRuns> {
   const run = await readRun(list, id);
   if (header.undoes === null) return { list, run };

@@ -105,7 +105,7 @@ export async function lockTarget(
       writeHolder({ name });
       return unlock;
     });
-  const endMs = monotonicMs() + lockWaitMs;
+  const endsAt = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
     if (typeof result === 'function')
@@ -116,7 +116,7 @@ export async function lockTarget(
           result();
         },
       };
-    const remainingMs = endMs - monotonicMs();
+    const remainingMs = endsAt - monotonicMs();
     if (remainingMs <= 0)
       throw new CliError('unavailable', `another run is using this service: ${describeHolder(result)}`, {
         code: 'locked',

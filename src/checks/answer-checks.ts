@@ -141,7 +141,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
     return { ...findingOfError(error), exitCode: undefined };
   }
   const [failure] = failures;
-  if (!failure) return pass(`held in ${lookCount} answers in a row, each on a new connection`);
+  if (!failure) return pass(`the condition held in ${lookCount} answers in a row, each on a new connection`);
   const hint = 'is the rollout done, on every replica?';
   return fail(`${failure.reason}, in ${failures.length} of ${lookCount} answers`, { ...failure, hint });
 }

@@ -27,7 +27,7 @@ interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
   /** The moment when the comparison is given up: alternatives within alternatives can take years. */
-  readonly untilMs: number;
+  readonly endsAt: number;
 }
 
 /** The time of a comparison is over. */
@@ -48,9 +48,9 @@ export function compareBody(
   definitions: JsonObject = {},
   limitMs = 10_000,
 ): BodyResult {
-  const untilMs = monotonicMs() + limitMs;
+  const endsAt = monotonicMs() + limitMs;
   try {
-    const [mismatch] = mismatchesIn(schema, body, '', { definitions, untilMs });
+    const [mismatch] = mismatchesIn(schema, body, '', { definitions, endsAt });
     return { mismatch };
   } catch (error) {
     if (!(error instanceof LateError)) throw error;
@@ -71,7 +71,7 @@ function* mismatchesIn(
   comparison: Comparison,
   whole = schema,
 ): Generator<Mismatch> {
-  if (monotonicMs() > comparison.untilMs) throw new LateError();
+  if (monotonicMs() > comparison.endsAt) throw new LateError();
   if (schema === false) yield toMismatch('absent', value, pointer);
   // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
   if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return;

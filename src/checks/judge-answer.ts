@@ -124,16 +124,18 @@ export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | 
 export function listedIds(answer: CheckAnswer): bigint[] {
   const { idField } = nouns[answer.operation.noun];
   const ids = recordsOf(answer).map((record) => record[idField]);
-  return ids
-    .filter(isNumber)
-    .filter((id) => Number.isInteger(Number(id)))
-    .map(BigInt);
+  return ids.flatMap((id) => (isNumber(id) && Number.isInteger(Number(id)) ? BigInt(id) : []));
 }
 
 /** Asks for the list of an operation's noun. Returns undefined if the service has no such list, or does not answer. */
 export async function askList(context: CheckContext, { noun }: Operation): Promise<CheckAnswer | undefined> {
   const list = context.reads.find((each) => each.isList && each.noun === noun);
-  return list && context.ask(list).catch(() => undefined);
+  try {
+    return list && (await context.ask(list));
+  } catch (error) {
+    if (error instanceof CliError || error instanceof FindingError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the request and the answer behind a finding, for the report. */

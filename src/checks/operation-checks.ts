@@ -102,8 +102,8 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
 async function judgeWhole(context: CheckContext, list: CheckAnswer): Promise<Finding[]> {
   const findings = [
     judgeIds(list),
-    await judgeNextPage(context, await pageWithNext(context, list)),
-    await judgeFilter(context, list),
+    await checkNextPage(context, await pageWithNext(context, list)),
+    await checkFilter(context, list),
   ];
   return findings.filter((finding) => finding !== undefined);
 }
@@ -136,7 +136,7 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
 }
 
 /** Follows the link to the next page, once. @throws FindingError if the next page is not as documented */
-async function judgeNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
+async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
   const [link, failure] = [nextOf(page), judgeNextLink(page)];
   if (link === undefined || failure) return failure;
   const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation: page.operation };
@@ -153,7 +153,7 @@ function nextOf({ headers }: CheckAnswer): string | undefined {
 }
 
 /** Asks for the records with a value that a record of the list has, by the first filter for which there is one. */
-async function judgeFilter(context: CheckContext, list: CheckAnswer): Promise<Finding | undefined> {
+async function checkFilter(context: CheckContext, list: CheckAnswer): Promise<Finding | undefined> {
   const { operation } = list;
   for (const filter of operation.parameters) {
     const { name, wireName } = filter;

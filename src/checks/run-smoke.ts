@@ -83,11 +83,11 @@ async function runUntilGreen(
   stopped: AbortSignal,
   print: (line: string) => Promise<void>,
 ): Promise<CheckResult[]> {
-  const endMs = monotonicMs() + waitMs;
+  const endsAt = monotonicMs() + waitMs;
   for (let isFirst = true; ; isFirst = false) {
     const results = await runChecks(checks, service, stopped);
     const failure = results.find(isFailure);
-    const remainingMs = endMs - monotonicMs();
+    const remainingMs = endsAt - monotonicMs();
     if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)
       await print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${failure.reason}`);

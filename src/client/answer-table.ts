@@ -1,7 +1,7 @@
 import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { type Author, CliError, type ErrorKind, type NoAnswer } from '../process/errors.ts';
 
-// What an answer means for a write, a retry and an error. Calls, rows, smoke and errors all read this one table.
+// What an answer means for a write, a retry and an error. `pace.ts` has the pause of a run, `client.ts` a withdrawn operation.
 
 /** One attempt of a call, after its end. */
 export interface Attempt {
@@ -52,13 +52,13 @@ interface AnswerRule {
   readonly kind: ErrorKind;
 }
 
-const rejected: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
+const refusal: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
 /** The credential is not enough. A new one may be. */
 const denied: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'auth' };
 const missing: AnswerRule = { verdict: 'missing', isTransient: false, kind: 'not-found' };
 const busy: AnswerRule = { verdict: 'busy', isTransient: true, kind: 'unavailable' };
 const lost: AnswerRule = { verdict: 'lost', isTransient: true, kind: 'unavailable' };
-/** A page of a gateway, a redirect, or a success that shows no record. */
+/** A page of a gateway, or a status below 400 that is not a success. */
 const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, kind: 'unavailable' };
 
 /**
@@ -66,17 +66,17 @@ const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, k
  * A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
  */
 const statusTable: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
-  [[307, 308], rejected],
+  [[307, 308], refusal],
   [[401, 403], denied],
   [[404, 410], missing],
   // Rails and Spring choose the format of the answer only after the write. A gateway answers
   // 499 if a request was cancelled, and its write may be done by then.
-  [[406, 499], { ...rejected, verdict: 'unrepeatable' }],
+  [[406, 499], { ...refusal, verdict: 'unrepeatable' }],
   [[408], lost],
-  [[409], { ...rejected, verdict: 'conflict' }],
-  [[412], { ...rejected, verdict: 'stale', isTransient: true }],
+  [[409], { ...refusal, verdict: 'conflict' }],
+  [[412], { ...refusal, verdict: 'stale', isTransient: true }],
   [[425, 429], busy],
-  [[501, 505], { ...rejected, kind: 'unavailable' }],
+  [[501, 505], { ...refusal, kind: 'unavailable' }],
 ];
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
@@ -125,7 +125,7 @@ export function statusRule(status: number | undefined, author?: Author): AnswerR
   const rule = statusRules.get(status);
   if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;
   if (rule) return rule;
-  return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : rejected;
+  return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
 }
 
 /** Returns true if a status means success. 202 does so only for a write. */
@@ -135,12 +135,12 @@ export function isSuccess(method: string, status: number): boolean {
 
 /** Returns true if a status says that nothing exists at the address. */
 export function isMissingStatus(status: number | undefined): boolean {
-  return status === 404 || status === 410;
+  return statusRules.get(status) === missing;
 }
 
 /** Returns true if a status says that the credential does not suffice. */
 export function isDeniedStatus(status: number | undefined): boolean {
-  return status === 401 || status === 403;
+  return statusRules.get(status) === denied;
 }
 
 /** Returns true if a gateway may have answered because the service is overloaded or unreachable. */

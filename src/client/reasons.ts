@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ErrorKind } from '../process/errors.ts';
 
-// The codes of why a row failed, is unknown, or needed no write. The same code stands in errors, reports, rejects and JSON.
+// The codes of why a row failed, is unknown, or needed no write. Errors, reports, rejects and JSON all show the same code.
 
 interface ReasonRule {
   /** The kind of the error of a command on one record, if the row failed without an error of the service. By default `failed`. */

@@ -15,9 +15,11 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
 import { isOverdue, statusesOf } from '../records/record-fields.ts';
 
+/** The most counts, and the most orders, that the overview lists. */
+const maxRows = 10;
+
 export const overview = action({
-  description:
-    'Shows the state of the store: pets by status, the ten lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; names the parts that the service cannot answer.',
+  description: `Shows the state of the store: pets by status, the ${maxRows} lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; names the parts that the service cannot answer.`,
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
     below: value('--below <n>', 'only counts under n', { parse: parseQuantity }),
@@ -62,9 +64,6 @@ const orderColumns: readonly Column<Row>[] = [
   { name: 'shipDate', value: ({ shipDate }) => shipDate, isTime: true },
   { name: 'overdue', value: ({ overdue }) => (overdue ? 'overdue' : undefined), isState: true },
 ];
-
-/** The most counts, and the most orders, that the overview lists. */
-const maxRows = 10;
 
 /**
  * Reads every list once, and sums up the store. A warning says why a part cannot be read.

@@ -22,7 +22,7 @@ export async function writeFileRecords(
   from: string,
   flags: FileFlags & Pick<RecordFlags, 'field'>,
 ): Promise<PreparedCommand> {
-  const writeRecords = async (access: Access) => {
+  const startFileRun = async (access: Access) => {
     const extra = extraFields(access, flags.field);
     const { skipInvalid = false, shard = null } = flags;
     const runFlags = { ...defaultFlags, skipInvalid, shard };
@@ -44,6 +44,6 @@ export async function writeFileRecords(
     );
     return startRun(context, { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags }, flags);
   };
-  const { run } = await prepareRecords(context, noun, noun.operations[kind], writeRecords, 'bulk');
+  const { run } = await prepareRecords(context, noun, noun.operations[kind], startFileRun, 'bulk');
   return { view: runView(context, noun.name), run };
 }

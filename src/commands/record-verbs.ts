@@ -25,6 +25,8 @@ interface WriteValues extends FileFlags, RecordFlags {
   readonly from?: string | undefined;
 }
 
+const aboutFrom = 'With --from it is a run, like inventory apply: plan, question, journal, resume and undo.';
+
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
 export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteVerb, readonly string[]>>) {
   const { singular, plural } = noun;
@@ -44,7 +46,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
     create: verb({
       name: 'create',
       summary: `Create ${singularWithArticle}, or many from a file`,
-      description: `Creates ${singularWithArticle}. On a terminal it asks for missing values. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
+      description: `Creates ${singularWithArticle}. On a terminal it asks for missing values. ${aboutFrom}`,
       writes: true,
       examples: examples.create,
       flags: {
@@ -60,7 +62,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
     update: verb({
       name: 'update',
       summary: `Change ${plural}`,
-      description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
+      description: `Changes only what the flags name: reads each ${singular} and writes it back. ${aboutFrom}`,
       writes: true,
       examples: examples.update,
       args: { ids: idsOrFile },
@@ -124,14 +126,13 @@ function recordsOrFile(
 ) {
   return async (context: Context, values: WriteValues): Promise<PreparedCommand> => {
     const { ids = [], from } = values;
-    const command =
-      from === undefined
-        ? prepare(context, ids, values)
-        : (await import('./record-files.ts')).writeFileRecords(context, noun, kind, from, values);
-    const { view, run } = await command;
+    const { view, run } = await (from === undefined
+      ? prepare(context, ids, values)
+      : (await import('./record-files.ts')).writeFileRecords(context, noun, kind, from, values));
     return {
       view,
       async run() {
+        // Checked only here, because `--fields help` lists the columns without an id.
         checkIdsOrFile(`${kind} ${noun.singular}`, kind, values);
         return run();
       },

@@ -7,12 +7,14 @@ import { decimalMarks, parseInteger, parseQuantity, thousandsSeparators } from '
 import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parseText } from '../records/record-fields.ts';
 
+const watchInterval = '5s';
+
 /** The flags of every list. */
 export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
     parse: (text) => parseInteger(text, 1),
   }),
-  watchMs: value('--watch [interval]', 'print the table again and again (default: every 5s)', {
+  watchMs: value('--watch [interval]', `print the table again and again (default: every ${watchInterval})`, {
     parse: parseInterval,
   }),
   failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
@@ -22,7 +24,7 @@ export const listFlags = {
 
 /** Parses the interval of --watch. @returns milliseconds @throws ValueError if it is shorter than a second. */
 function parseInterval(text: string): number {
-  const intervalMs = text === '' ? 5000 : parseDuration(text);
+  const intervalMs = parseDuration(text || watchInterval);
   if (intervalMs < 1000) throw new ValueError('must be a duration of at least 1s');
   return intervalMs;
 }

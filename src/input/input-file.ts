@@ -101,7 +101,7 @@ async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): Asyn
     } catch {
       throw new InputError(
         `${name}: not UTF-8 at byte ${size + firstInvalidByte(chunk) + 1}`,
-        'save it as UTF-8, or convert it, such as by iconv -f WINDOWS-1252 -t UTF-8; -f UTF-16 for "Unicode text" of Excel',
+        'save it as UTF-8, or convert it, for example with iconv -f WINDOWS-1252 -t UTF-8; -f UTF-16 for "Unicode text" of Excel',
       );
     }
     size += chunk.length;

@@ -33,13 +33,13 @@ export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
 }
 
 /** The time that requests in flight have after a stop, in milliseconds. */
-const graceMs = 10_000;
+export const graceMs = 10_000;
 /** The time for the work after the requests, such as a report. Without a limit, a stalled reader would keep the command alive. */
 const reportMs = 1000;
 
 /**
  * Does work that signals end in two steps: the first one stops it, and the second one abandons it. The command ends at the
- * latest 11 s after the first signal, and 1 s after the second one.
+ * latest `graceMs` and `reportMs` after the first signal, and `reportMs` after the second one.
  *
  * @param stopBy stops the work.
  * @returns the value of the work, which must itself check whether it was stopped.
@@ -70,7 +70,7 @@ export async function inTwoSteps<Value>(
 /** The work of a call was stopped. */
 export class StoppedError extends Error {}
 
-/** Ends work in two steps: stopped work begins nothing new, and 10 s later it is abandoned: its requests in flight end too. */
+/** Ends work in two steps: stopped work begins nothing new, and `graceMs` later it is abandoned: its requests in flight end too. */
 export class Stop<Cause> {
   /** Why the work was stopped; only the first cause is kept. */
   cause: Cause | undefined;

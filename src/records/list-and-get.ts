@@ -53,7 +53,7 @@ export function listRecords(
     const read = () => readPages(access, { ...query, where });
     if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
     const pages = read();
-    // The names are read at the same time as the first page, and a failure of the page comes first.
+    // The names are read at the same time as the first page. Waiting for the page first reports its failure before theirs.
     beginNames(access, { isList: true });
     const first = await pages.next();
     const nameById = await readNames(access);

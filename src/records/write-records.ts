@@ -193,7 +193,7 @@ function rowError(
   const { outcome, error } = settled;
   if (!outcome) return settled.request ? undefined : interruption;
   const { kind, reason } = outcome;
-  if (!reason || kind === 'applied' || kind === 'unchanged') return undefined;
+  if (!reason || isDone(settled)) return undefined;
   if (kind === 'unknown')
     return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
   return failedError(access, row, reason, error);

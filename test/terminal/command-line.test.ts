@@ -48,7 +48,7 @@ test.each([
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
   [
     '--nonsense pets list',
-    "unknown option '--nonsense'\nhint: a flag of a command stands behind it; see `petstore --help`",
+    "unknown option '--nonsense'\nhint: put a flag of a command behind the command; see `petstore --help`",
   ],
   ['pets --nonsense list', "unknown option '--nonsense'"],
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],

@@ -28,13 +28,14 @@ import {
 } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 
+const defaults = { waitFor: '60s', maxTime: '10m' };
 const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
     parse: parseDuration,
   }),
   waitFor: values(
     '--wait-for <condition>',
-    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text*=4f2a9c1'; can be repeated",
+    `wait for this deployment (${defaults.waitFor} without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text*=4f2a9c1'; can be repeated`,
     { parse: parseCondition },
   ),
   expect: values(
@@ -52,9 +53,11 @@ const smokeFlags = {
     isList: true,
   }),
   strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
-  maxTime: value('--max-time <duration>', 'end the run, as failed, after this time (10m without --wait)', {
-    parse: parseDuration,
-  }),
+  maxTime: value(
+    '--max-time <duration>',
+    `end the run, as failed, after this time (${defaults.maxTime} without --wait)`,
+    { parse: parseDuration },
+  ),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
   brief: flag('--brief', 'show failures and the total only'),
   dryRun: flag('--dry-run', 'list the checks, send nothing'),
@@ -85,23 +88,24 @@ export const smoke = action({
   }),
 });
 
-const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
-
 /** Runs the checks, shows their progress, writes the reports, and returns the exit code. */
 async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output> {
   const { interrupts, notice } = context;
-  const selection = await toSelection(context, flags);
+  const { waitFor = [], expect = [], only = [], skip = [], write = false } = flags;
+  const contract = await context.contract();
+  const selection = { contract, waitFor, expect, only, skip, baseUrl: context.settings.baseUrl, write };
   const files = parseReports(flags.report);
   const { output } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   if (context.flags.dryRun) return { kind: 'list', pages: [toListRecords(selection)] };
-  if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
+  if (write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await connectForChecks(context, flags.strict);
-  for (const { path } of [...selection.waitFor, ...selection.expect])
+  // A preview throws if a path is wrong or leaves the service.
+  for (const { path } of [...waitFor, ...expect])
     if (path !== undefined) service.client.preview({ method: 'GET', path });
-  const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
-  const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs);
+  const waitMs = flags.wait ?? (waitFor.length > 0 ? parseDuration(defaults.waitFor) : 0);
+  const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : parseDuration(defaults.maxTime));
   const report = await runSmoke(
     service,
     selection,
@@ -115,20 +119,6 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   for (const { message } of errors) await context.notice('warning', message);
   if (signal) throw new InterruptedError(signal);
   return { kind: 'nothing', exitCode };
-}
-
-/** Makes the selection from flags and settings. */
-async function toSelection(context: Context, flags: SmokeFlags): Promise<Selection> {
-  const { waitFor = [], expect = [], only = [], skip = [] } = flags;
-  return {
-    contract: await context.contract(),
-    waitFor,
-    expect,
-    only,
-    skip,
-    baseUrl: context.settings.baseUrl,
-    write: flags.write === true,
-  };
 }
 
 /** Lists each check that would run once, with the operation that it is about. */
