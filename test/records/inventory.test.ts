@@ -37,5 +37,6 @@ test('a count beyond a double is never rounded by an adjustment', async () => {
   await using server = await recordingServer({}, () => ({ body }));
   const run = await runAt(server, 'inventory adjust 4 -1');
   expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(run.stderr).toBe('error: the count of pet 4: 9007199254740993 - 1 is above 9007199254740991\n');
   expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
 });
