@@ -69,6 +69,6 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       return verdict;
     });
     expect(verdicts).toEqual(Array.from(calls, (_, at) => (at < connections ? 'pending' : 'unsent')));
-    await vi.waitUntil(() => sockets.every(({ closed }) => closed));
+    await vi.waitUntil(() => sockets.every(({ closed }) => closed), { timeout: 100_000 });
   });
 });
