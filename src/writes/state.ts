@@ -92,7 +92,7 @@ export function endAsAnswered(state: State): Next {
     return doubt && verdict !== 'pending'
       ? endUnwritten(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
       : endUnwritten(state);
-  const isContradiction = !lastWrite || verdict === 'stale' || verdict === 'missing';
+  const isContradiction = verdict === 'stale' || verdict === 'missing';
   if (doubt || !isContradiction) return endUnwritten(state);
   const contradiction =
     verdict === 'missing'
