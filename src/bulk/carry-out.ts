@@ -16,7 +16,7 @@ import { counted, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
-import { openJournal } from './journal.ts';
+import { beginSession } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
@@ -67,7 +67,6 @@ export async function carryOut(
   lock: TargetLock,
 ): Promise<Output> {
   const { header } = runs.run;
-  lock.nameRun(runs.run);
   const { session, plan, guardError } = await planSession(context, runs, flags);
   if (guardError) throw guardError;
   const isWrite = plan.changes.length > 0;
@@ -195,7 +194,7 @@ async function writePlan(
   };
   const total = plan.changes.length;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
-    const journal = await openJournal(list, run, plan.rows);
+    using journal = await beginSession(list, run, plan.rows);
     lock.nameRun(run);
     const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore: client.saveStore });
     const { counts } = keeper;

@@ -6,55 +6,93 @@ import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts
 import { type Run, runKinds } from './run.ts';
 import type { SessionRuns } from './session-runs.ts';
 
-// Other runs on the target may have a claim on the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
-// run has planned its record since. An undo leaves alone what a later run has written.
+// Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
+
+type Claims = Map<RunRow, Outcome>;
 
 /**
- * Finds the claims of other runs on the rows of a session: the outcomes that these rows get, whatever their records show. Reads the
- * journal of each run that can have a claim once.
+ * Finds the claims of other runs on the rows of a session. The claim of an undone run goes before that of a later run. A delivery and a
+ * later run never claim the same row.
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function findClaims(
-  { list, run, undoneRun }: SessionRuns,
+export async function findClaims(runs: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
+  const undoneRows = new Map(runs.undoneRun?.rows.map((row) => [row.line, row]));
+  const claims = claimsOfUndoneRun(runs, rows, undoneRows);
+  const openRows = rows.filter((row) => !claims.has(row));
+  for (const [row, claim] of await claimsOfDelivery(runs, openRows)) claims.set(row, claim);
+  for (const [row, claim] of await claimsOfLaterRuns(runs, openRows, undoneRows)) claims.set(row, claim);
+  return claims;
+}
+
+/** An undo leaves unknown rows of its run alone until a person has settled them there. @param undoneRows by line. */
+function claimsOfUndoneRun(
+  { undoneRun }: SessionRuns,
   rows: readonly RunRow[],
-): Promise<ReadonlyMap<Row, Outcome>> {
-  const { id, header } = run;
-  const { target, noun, delivery, flags } = header;
-  const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
-  const undoneRows = new Map(undoneRun?.rows.map((row) => [row.line, row]));
-  const isAfter = (plan: number, row: RunRow) => {
-    const base = findBasePlan(row, undoneRows);
-    return base !== undefined && plan > base;
-  };
-  const claims = new Map<Row, Outcome>();
+  undoneRows: ReadonlyMap<number, RunRow>,
+): Claims {
+  const claims: Claims = new Map();
   for (const row of rows) {
     const undoneRow = row.doubt ? undefined : undoneRows.get(row.line);
     const claim = undoneRun && undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
     if (claim) claims.set(row, claim);
   }
-  const candidates = rows.filter(
-    (row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined,
-  );
-  for (const info of candidates.length > 0 ? runsOnTarget(list, target) : []) {
-    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
-    const isBooking = deliveries.includes(info);
-    const claimedRows = candidates.filter(
-      (row) => row.id !== undefined && !claims.has(row) && (isBooking || isAfter(info.planNumber, row)),
-    );
-    if (claimedRows.length === 0) continue;
-    const takenBack = await readTakenBack(list, info);
-    const otherRows = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
-    for (const row of claimedRows) {
-      const otherRow = otherRows.get(row.id);
-      if (!otherRow || (takenBack.has(row.id) && !row.doubt)) continue;
-      const claim =
-        (isBooking ? claimOfBooking(info, row, otherRow) : undefined) ??
-        (isAfter(otherRow.planNumber, row) ? claimOfLaterRun(info, row, otherRow) : undefined);
-      if (claim) claims.set(row, claim);
-    }
+  return claims;
+}
+
+/** A delivery is booked once. */
+async function claimsOfDelivery(
+  { list, run: { id, header } }: SessionRuns,
+  rows: readonly RunRow[],
+): Promise<Claims> {
+  const claims: Claims = new Map();
+  const { target, delivery, flags } = header;
+  for (const info of delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery)) {
+    const openRows = rows.filter((row) => !row.doubt && !claims.has(row));
+    if (info.id !== id) await addClaims(claims, list, info, openRows, claimOfBooking);
   }
   return claims;
+}
+
+/** An uncertain row stays unknown, and an undo leaves a row alone, if a later run has planned its record. @param undoneRows by line. */
+async function claimsOfLaterRuns(
+  { list, run: { id, header }, undoneRun }: SessionRuns,
+  rows: readonly RunRow[],
+  undoneRows: ReadonlyMap<number, RunRow>,
+): Promise<Claims> {
+  const claims: Claims = new Map();
+  const isAfter = (plan: number, row: RunRow) =>
+    plan > (findBasePlan(row, undoneRows) ?? Number.POSITIVE_INFINITY);
+  const candidates = rows.filter(
+    (row) => row.id !== undefined && findBasePlan(row, undoneRows) !== undefined,
+  );
+  for (const info of candidates.length > 0 ? runsOnTarget(list, header.target) : []) {
+    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== header.noun) continue;
+    const openRows = candidates.filter((row) => !claims.has(row) && isAfter(info.planNumber, row));
+    await addClaims(claims, list, info, openRows, (later, row, laterRow) =>
+      isAfter(laterRow.planNumber, row) ? claimOfLaterRun(later, row, laterRow) : undefined,
+    );
+  }
+  return claims;
+}
+
+/** Adds the claims of one run on rows. On a record that its undo has taken back it has only claims on uncertain rows. */
+async function addClaims(
+  claims: Claims,
+  list: RunList,
+  info: RunInfo,
+  rows: readonly RunRow[],
+  claimOf: (info: RunInfo, row: RunRow, claimant: RunRow) => Outcome | undefined,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const takenBack = await readTakenBack(list, info);
+  const claimants = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
+  for (const row of rows) {
+    const claimant = claimants.get(row.id);
+    const claim =
+      claimant && (row.doubt || !takenBack.has(row.id)) ? claimOf(info, row, claimant) : undefined;
+    if (claim) claims.set(row, claim);
+  }
 }
 
 /**
@@ -67,11 +105,11 @@ function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): num
   return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.planNumber;
 }
 
-/** Returns the claim of a run that has booked the row for the same delivery. */
+/** Returns the claim of a run that has booked a certain row for the same delivery. */
 function claimOfBooking(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
-  if (row.doubt || rowStateOf(other) !== 'applied') return undefined;
+  if (rowStateOf(other) !== 'applied') return undefined;
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
   if (change === intent.change) return { kind: 'unchanged', reason: { code: 'booked', message } };

@@ -66,6 +66,8 @@ async function continueRun(
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(verb, ended, other, lock !== undefined);
   }
+  // The lock was taken before the run was chosen.
+  lock?.nameRun(runs.run);
   if (runs.undoneRun) await context.notice('summary', describeUndone(runs.undoneRun));
   return lock ? carryOut(context, runs, flags, lock) : previewRun(context, runs, flags, 'dry-run');
 }

@@ -4,12 +4,12 @@ import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { Journal } from './journal.ts';
+import type { UnwrittenPart } from './next-step.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
-import { rowTotals } from './row.ts';
 import { isReject, type Run } from './run.ts';
 
-/** Writes the rejects of the session, and then its end into the journal. */
+/** Keeps the last outcomes of a session, writes its rejects, and then its end into the journal. */
 export function endSession(
   run: Run,
   plan: Plan,
@@ -17,31 +17,39 @@ export function endSession(
   folder: string,
   name: string | undefined,
 ): Pick<Report, 'rejects' | 'unwritten'> {
+  const unwritten = (what: UnwrittenPart, thrown: unknown) => {
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    return { rejects: undefined, unwritten: { what, error } };
+  };
   try {
     const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
-    journal.appendChanges(
+    journal.append(
       doubtfulRows.map((row) => ({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt })),
     );
     journal.sync();
-    return { rejects: writeEnd(run, journal, folder, name), unwritten: undefined };
-  } catch (thrown) {
-    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    const what = error !== journal.error ? 'rejects' : existsSync(journal.path) ? 'end' : 'journal';
-    return { rejects: undefined, unwritten: { what, error } };
-  } finally {
-    journal.close();
+    let rejects: string | undefined;
+    try {
+      rejects = writeNewRejects(run, folder, name);
+    } catch (error) {
+      // The journal gets no end, and a resume writes the rejects.
+      return unwritten('rejects', error);
+    }
+    journal.appendEnd();
+    return { rejects, unwritten: undefined };
+  } catch (error) {
+    return unwritten(existsSync(journal.path) ? 'end' : 'journal', error);
   }
 }
 
 /**
- * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
+ * Writes the rejects of a run that no earlier session has written.
  *
  * @param folder the current folder.
  * @param givenName the name of the file of rejects. By default they go beside the input: see `rejectsName`.
  * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
- * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
+ * @throws CliError `failed`, or the error of the system.
  */
-export function writeEnd(run: Run, journal: Journal, folder: string, givenName?: string): string | undefined {
+export function writeNewRejects(run: Run, folder: string, givenName?: string): string | undefined {
   const { header, rows, invalid, rejectedLines } = run;
   const { format, columns, name, file: path } = header;
   const rejects: Reject[] = rejectedLines
@@ -59,11 +67,7 @@ export function writeEnd(run: Run, journal: Journal, folder: string, givenName?:
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
   const file = { folder, name: givenName ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
-  const writtenFile = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
-  const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
-  journal.appendChanges([{ kind: 'end', end }]);
-  journal.sync();
-  return writtenFile;
+  return rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
 }
 
 const interrupted: Outcome = {

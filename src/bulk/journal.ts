@@ -5,14 +5,17 @@ import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
-import type { RunRow } from './row.ts';
+import { type RunRow, rowTotals } from './row.ts';
 import type { Run } from './run.ts';
-import { applyEvent, type JournalEvent, printEvent, type RunChange } from './run-events.ts';
+import { applyEvent, type JournalEvent, printEvent } from './run-events.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
 
-/** Appends the events of a run to its journal, and changes the run by them. `sync` puts all lines on the disk. */
+/**
+ * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. A run whose plan is lost is not used
+ * again; one that has lost a later line still knows what it did, for its report.
+ */
 export class Journal {
   readonly path: string;
   private readonly run: Run;
@@ -29,6 +32,7 @@ export class Journal {
     this.path = path;
     this.run = run;
     try {
+      // Only a run that was read has a journal.
       this.file = openSync(path, run.bytes === undefined ? 'wx' : 'a', 0o600);
       if (run.bytes !== undefined) ftruncateSync(this.file, run.bytes);
     } catch (error) {
@@ -38,27 +42,35 @@ export class Journal {
 
   /** Appends the header and the invalid rows. */
   appendHeader(id: string): void {
-    const { run } = this;
-    const begin = { kind: 'begin', run: id, started: new Date().toISOString(), header: run.header } as const;
-    applyEvent(run, begin);
-    this.append([begin]);
-    this.append(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
+    const { header, invalid } = this.run;
+    this.append([{ kind: 'begin', run: id, started: new Date().toISOString(), header }]);
+    this.append(invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
   /** Appends a plan, and returns when it is on the disk. @param number its number among all plans on the target. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
-    const end = { kind: 'plan-end', number, rows } as const;
-    this.append([end]);
+    this.append([{ kind: 'plan-end', number, rows }]);
     this.sync();
-    applyEvent(this.run, end);
   }
 
-  /** Appends events and changes the run by them. @throws CliError `failed` if a line was lost; the run is changed. */
-  appendChanges(events: readonly Extract<RunChange, { kind: 'mark' | 'outcome' | 'end' }>[]): void {
+  /** Appends the end of a session, and returns when it is on the disk. */
+  appendEnd(): void {
+    const { rows, header, planNumber } = this.run;
+    const end = { ...rowTotals(rows, header), planNumber, ended: new Date().toISOString() };
+    this.append([{ kind: 'end', end }]);
+    this.sync();
+  }
+
+  /** @throws CliError `failed` if a line was lost; the run is changed. */
+  append(events: readonly JournalEvent[]): void {
     for (const event of events) applyEvent(this.run, event);
-    this.append(events);
+    this.attempt(() => {
+      const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
+      for (let offset = 0; offset < bytes.length; )
+        offset += writeSync(this.file, bytes, offset, bytes.length - offset);
+    });
   }
 
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
@@ -69,16 +81,8 @@ export class Journal {
     });
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     closeSync(this.file);
-  }
-
-  private append(events: readonly JournalEvent[]): void {
-    this.attempt(() => {
-      const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
-      for (let offset = 0; offset < bytes.length; )
-        offset += writeSync(this.file, bytes, offset, bytes.length - offset);
-    });
   }
 
   /** Does a step. @throws CliError `failed` at the first failure and at every later step, because the last line may be incomplete. */
@@ -94,11 +98,12 @@ export class Journal {
 }
 
 /**
- * Opens the journal of a run, and writes the plan of a session to it. For a new run it first creates the journal.
+ * Begins a session: opens the journal of its run, and appends the plan. For a new run it first removes surplus journals, and creates
+ * the journal.
  *
  * @throws CliError `failed`: then nothing was sent, and a new run does not exist.
  */
-export async function openJournal(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
+export async function beginSession(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
   const { folder } = list;
   const number = nextPlanNumber(list, run.header.target);
   if (run.id !== undefined) {
@@ -118,7 +123,7 @@ export async function openJournal(list: RunList, run: Run, rows: readonly RunRow
     syncPath(folder);
     return journal;
   } catch (error) {
-    journal.close();
+    journal[Symbol.dispose]();
     await rm(journal.path, { force: true }).catch(() => {});
     throw error;
   }

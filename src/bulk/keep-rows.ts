@@ -6,12 +6,15 @@ import { isPlainSet, type Outcome } from '../writes/decide.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import type { RunRow } from './row.ts';
-import type { RunChange } from './run-events.ts';
+import type { JournalEvent } from './run-events.ts';
 
-/** The most rows that share a mark, because a mark waits for the disk. */
-const maxMarkedRows = 512;
-/** The most if one of the rows is not a plain set. After a kill such a row stays unknown if others have changed its record meanwhile. */
-const maxMarkedChanges = 64;
+/** The most plain sets that share a mark. Rows share marks because a mark waits for the disk. */
+const maxPlainSets = 512;
+/**
+ * The most rows that share a mark if one of them is not a plain set. After a kill such a row stays unknown if others have changed its
+ * record meanwhile, so fewer are marked long before they are sent.
+ */
+const maxOtherRows = 64;
 
 /**
  * Yields the rows of a plan, and marks them in the journal before they are sent: after a power cut, a row without a mark was
@@ -26,12 +29,12 @@ export function* markBeforeSending(
   const maxSharing = ({ intent, planned }: RunRow) => {
     // After a kill only a person can settle a marked create.
     if (planned?.action === 'create') return concurrency;
-    return isPlainSet(intent) ? maxMarkedRows : maxMarkedChanges;
+    return isPlainSet(intent) ? maxPlainSets : maxOtherRows;
   };
   for (let from = 0; from < changes.length; ) {
     const rows: RunRow[] = [];
     let most = Number.POSITIVE_INFINITY;
-    for (const row of changes.slice(from, from + maxMarkedRows)) {
+    for (const row of changes.slice(from, from + maxPlainSets)) {
       most = Math.min(most, maxSharing(row));
       if (rows.length >= most) break;
       rows.push(row);
@@ -43,8 +46,8 @@ export function* markBeforeSending(
 }
 
 /** Marks rows, and returns when the mark is on the disk. @throws CliError as `Journal.sync`. */
-function keepMark(journal: Journal, mark: Extract<RunChange, { kind: 'mark' }>): void {
-  journal.appendChanges([mark]);
+function keepMark(journal: Journal, mark: Extract<JournalEvent, { kind: 'mark' }>): void {
+  journal.append([mark]);
   journal.sync();
 }
 
@@ -87,7 +90,7 @@ export function createRowKeeper(
   journal: Journal,
   { stop, maxErrors, saveStore }: KeeperOptions,
 ): SessionKeeper {
-  let waitingEvents: Extract<RunChange, { kind: 'outcome' }>[] = [];
+  let waitingEvents: Extract<JournalEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
@@ -105,7 +108,7 @@ export function createRowKeeper(
     // A row that was certainly not written stays so.
     const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
     const changes = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
-    keepOrStop(stop, () => journal.appendChanges(changes));
+    keepOrStop(stop, () => journal.append(changes));
   };
   const flush = () => {
     clearTimeout(timer);

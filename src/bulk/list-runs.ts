@@ -121,7 +121,7 @@ export async function readRun({ folder, runs }: RunList, id: string): Promise<Ru
   return run;
 }
 
-/** The number of the next plan on a target, from 1. */
+/** The number of the next plan on a target, from 1. Two shards may plan at once and get one number: they share no record. */
 export function nextPlanNumber({ runs }: RunList, target: string): number {
   const numbers = runs.filter(({ header }) => header.target === target).map(({ planNumber }) => planNumber);
   return Math.max(0, ...numbers) + 1;

@@ -7,7 +7,7 @@ import type { RecordPort } from '../writes/port.ts';
 import { findClaims } from './claims.ts';
 import { isResumable, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
-import { applyEvent, type RowPlan } from './run-events.ts';
+import { planRow, type RowPlan } from './run-events.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
@@ -59,14 +59,13 @@ export async function planRun(
   const { run } = runs;
   const rows = run.rows.filter(isResumable);
   const claims = await findClaims(runs, rows);
-  const toRead: RunRow[] = [];
-  const planAs = (row: RunRow, plan: RowPlan) => applyEvent(run, { kind: 'decided', row, plan });
-  const planByValue = (row: RunRow, now: RecordValue) => planAs(row, planOf(row, now, port));
+  const toRead: RowWithId[] = [];
+  const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
   for (const row of rows) {
     const outcome = claims.get(row);
-    if (outcome) planAs(row, { planned: row.doubt && row.planned, outcome });
-    else if (row.id === undefined) planByValue(row, null);
-    else toRead.push(row);
+    if (outcome) planRow(row, { planned: row.doubt && row.planned, outcome });
+    else if (hasId(row)) toRead.push(row);
+    else planByValue(row, null);
   }
   const absent = await readAll(port, toRead, concurrency, (row, record) => {
     planByValue(row, port.valueOf(row.intent, record));
@@ -74,24 +73,30 @@ export async function planRun(
   });
   for (const row of absent) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  if (stocks) await readStocks(run, stocks, changes, concurrency);
+  if (stocks) await readStocks(stocks, changes, concurrency);
   return { rows, changes };
 }
 
+type RowWithId = RunRow & { readonly id: bigint };
+
+function hasId(row: RunRow): row is RowWithId {
+  return row.id !== undefined;
+}
+
 /**
- * Reads the records of rows with ids, by the list or one by one, and passes each to `take` once. Returns the rows that have no record
+ * Reads the records of rows, by the list or one by one, and passes each to `take` once. Returns the rows that have no record
  * in the list.
  *
  * @throws CliError if a record could not be read.
  */
 async function readAll(
   port: RecordPort,
-  toRead: readonly RunRow[],
+  toRead: readonly RowWithId[],
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
   // Not a map by id: for a million rows that costs a second and 40 MB.
-  const rows = toRead.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const wasRead = new Uint8Array(rows.length);
   let at = 0;
   const takeOnce = (id: bigint, record: ServiceRecord | undefined) => {
@@ -118,27 +123,21 @@ async function readAll(
   // A list that changes while it is read may skip a record, so each record that it lacks is read by itself.
   if (port.canReadEach)
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
-      takeOnce(idOf(row), (await port.read(idOf(row))).record),
+      takeOnce(row.id, (await port.read(row.id)).record),
     );
   else if (unreadRows().length > 0) await readList();
   return unreadRows();
 }
 
-function idOf({ id = -1n }: RunRow): bigint {
-  return id;
-}
-
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 async function readStocks(
-  run: Run,
   inventory: RecordPort,
   pets: readonly RunRow[],
   concurrency: number,
 ): Promise<void> {
-  const toRead = pets.filter(({ id }) => id !== undefined);
   try {
-    await readAll(inventory, toRead, concurrency, (row, record) => {
-      if (record) applyEvent(run, { kind: 'stock', row, stock: record.fields.quantity });
+    await readAll(inventory, pets.filter(hasId), concurrency, (row, record) => {
+      if (record) row.stock = record.fields.quantity;
     });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

@@ -5,7 +5,13 @@ import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import type { RunRow } from './row.ts';
 import { createRun, type InvalidRecord, type Run, type RunHeader, type SessionEnd } from './run.ts';
-import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
+import {
+  applyEvent,
+  createEventParser,
+  endKilledSession,
+  type JournalEvent,
+  journalVersion,
+} from './run-events.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
@@ -18,24 +24,25 @@ import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
   const rows = new Map<number, RunRow>();
   const invalid: InvalidRecord[] = [];
-  const parseEvent = createEventParser(rows);
+  const planRows: RunRow[] = [];
+  const parseEvent = createEventParser(rows, planRows);
   let run: Run | undefined;
-  let pending: RunRow[] = [];
   for await (const { text, endOffset } of journalLines(path)) {
     const event = parseEvent(text);
     if (!run) {
-      const { id, started, header } = toHead(path, text);
-      run = { ...createRun(header, [], invalid), id, started };
+      const begin = parseBegin(path, text);
+      run = createRun(begin.header, [], invalid);
+      applyEvent(run, begin);
     } else if (event?.kind === 'plan') {
-      pending.push(event.row);
+      planRows.push(event.row);
       continue;
     } else if (event?.kind === 'plan-end') {
       // A later plan replaces a row.
-      for (const row of pending) rows.set(row.line, row);
+      for (const row of planRows) rows.set(row.line, row);
       run = { ...run, rows: [...rows.values()] };
-      applyEvent(run, { ...event, rows: pending });
-      pending = [];
-    } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');
+      applyEvent(run, event);
+      planRows.length = 0;
+    } else if (planRows.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.issue);
     else if (event && event.kind !== 'begin') applyEvent(run, event);
     else throw unreadableError(path, 'one of its lines is damaged');
@@ -45,7 +52,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
-    if (!isRunning) applyEvent(run, { kind: 'killed' });
+    if (!isRunning) endKilledSession(run);
   }
   return run;
 }
@@ -59,7 +66,8 @@ interface JournalHead {
 
 /** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
 export async function readHead(path: string): Promise<JournalHead> {
-  return toHead(path, await readFirstLine(path));
+  const { run: id, started, header } = parseBegin(path, await readFirstLine(path));
+  return { id, started, header };
 }
 
 async function readFirstLine(path: string): Promise<string> {
@@ -67,7 +75,7 @@ async function readFirstLine(path: string): Promise<string> {
   throw unreadableError(path, 'it is empty');
 }
 
-/** The end of a session is shorter. */
+/** The end of a session is shorter. A longer one is found by reading the whole journal. */
 const maxEndBytes = 1024;
 
 /**
@@ -88,12 +96,12 @@ export function readEnd(path: string): SessionEnd | undefined {
   } catch (error) {
     throw fileError('read', path, error);
   }
-  const line = /(?:^|\n)(\{"kind":"end",.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
+  const line = /(?:^|\n)(.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
   const event = createEventParser()(line);
   return event?.kind === 'end' ? event.end : undefined;
 }
 
-/** How every journal begins. One that was killed within its first line has sent nothing; any other text may hide a run. */
+/** How every journal begins: see `printEvent`. One that was killed within its first line has sent nothing; any other text may hide a run. */
 const beginText = '{"kind":"begin"';
 
 /** Yields the complete lines of a journal, each with the offset in bytes where it ends. */
@@ -124,16 +132,16 @@ async function* journalLines(
   }
 }
 
-function toHead(path: string, text: string): JournalHead {
+function parseBegin(path: string, text: string): Extract<JournalEvent, { kind: 'begin' }> {
   const version = valueIn(jsonIn(text), ['journal']);
   if (version !== undefined && version !== journalVersion)
     throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
   const event = createEventParser()(text);
   if (event?.kind !== 'begin') throw unreadableError(path, 'its header is damaged');
-  const { run: id, started, header } = event;
   // A journal of another machine must not become a run of this one.
-  if (basename(path) !== `${id}.jsonl`) throw unreadableError(path, `it is the journal of run ${id}`);
-  return { id, started, header };
+  if (basename(path) !== `${event.run}.jsonl`)
+    throw unreadableError(path, `it is the journal of run ${event.run}`);
+  return event;
 }
 
 /** The facts in the first line of an unreadable journal. */

@@ -4,7 +4,7 @@ import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 
-/** A row of a run: its line, what its plans have read, and the text of its record. Only `applyEvent` changes it. */
+/** A row of a run: its line, what its plans have read, and the text of its record. Only its plan and `applyEvent` change it. */
 export interface RunRow extends Row {
   /** The line of the input, from 1. A row of an undo has the line of the row that it takes back. */
   readonly line: number;

@@ -22,8 +22,9 @@ export const journalVersion = 9;
  * Makes the schema of the events of a run, in the order of its journal. Each is a line of JSON. A line that does not fit is damaged.
  *
  * @param rowsByLine the planned rows. A line names a row by its line of the input, in its run and in the undo of its run.
+ * @param planRows the rows of the plan whose end has not been read.
  */
-function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
+function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>, planRows: readonly RunRow[]) {
   const row = v.pipe(
     v.number(),
     v.transform((line) => rowsByLine.get(line)),
@@ -66,8 +67,11 @@ function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
         return { kind, row: planRow };
       }),
     ),
-    // Completes a plan.
-    v.object({ kind: v.literal('plan-end'), number: v.number() }),
+    // Completes a plan. `number` is its number among all plans on the target.
+    v.pipe(
+      v.object({ kind: v.literal('plan-end'), number: v.number() }),
+      v.transform((end) => ({ ...end, rows: planRows })),
+    ),
     // Rows are about to be sent. `planned` is the write of a row in place of the planned one, because its record has changed.
     v.object({ kind: v.literal('mark'), rows: v.array(row), planned: v.optional(plannedSchema) }),
     // Only an unknown row has `doubt`.
@@ -76,18 +80,19 @@ function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
   ]);
 }
 
-/** An event as a line of the journal holds it. */
+/** An event of a run. Its journal names rows by their lines. */
 export type JournalEvent = v.InferOutput<ReturnType<typeof createEventSchema>>;
 
 /**
  * Makes a function that reads a line. It returns undefined for a line that does not fit, or that names a row that is not planned.
  *
- * @param rowsByLine the planned rows.
+ * @param rowsByLine @param planRows as of the schema.
  */
 export function createEventParser(
   rowsByLine: ReadonlyMap<number, RunRow> = new Map(),
+  planRows: readonly RunRow[] = [],
 ): (json: string) => JournalEvent | undefined {
-  const schema = createEventSchema(rowsByLine);
+  const schema = createEventSchema(rowsByLine, planRows);
   return (json) => {
     const { success, output } = v.safeParse(schema, jsonIn(json));
     return success ? output : undefined;
@@ -101,8 +106,11 @@ export function printEvent(event: JournalEvent): string {
 
 function toLine(event: JournalEvent): object {
   switch (event.kind) {
-    case 'begin':
-      return { ...event, journal: journalVersion };
+    case 'begin': {
+      // `kind` comes first, because the reader knows a torn first line by it.
+      const { kind, ...facts } = event;
+      return { kind, ...facts, journal: journalVersion };
+    }
     case 'plan': {
       const { line, id, intent, planned, doubt, outcome, stock, text } = event.row;
       const parts = { intent: withJournalValues(intent), planned: withJournalValues(planned), doubt };
@@ -135,41 +143,32 @@ function withJournalValues(part: Intent | Planned | Outcome['made']): object | u
   return line;
 }
 
-/**
- * The events that change a run. A plan decides its rows, and reads their stock, before it is kept. The reader of a journal adds
- * `killed` if the last session did not end: that session may have sent the rows that it marked.
- */
-export type RunChange =
-  | Extract<JournalEvent, { kind: 'begin' | 'mark' | 'outcome' | 'end' }>
-  | { readonly kind: 'decided'; readonly row: RunRow; readonly plan: RowPlan }
-  | { readonly kind: 'stock'; readonly row: RunRow; readonly stock: JsonValue | undefined }
-  | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }
-  | { readonly kind: 'killed' };
-
 /** The result of planning a row: its write, or its outcome. Only an uncertain row has `lastRead`, and keeps its write beside an outcome. */
 export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'lastRead'>;
 
+/** Plans a row, before the plan is in the journal. The row is changed, because copies would take 100 MB for a million rows. */
+export function planRow(row: RunRow, { planned, lastRead, outcome }: RowPlan): void {
+  row.planned = planned;
+  row.lastRead = lastRead;
+  row.outcome = undefined;
+  if (outcome) setOutcome(row, outcome);
+}
+
+/** Changes a run after its last session was killed: that session may have sent the rows that it marked. */
+export function endKilledSession({ rows, marked }: Run): void {
+  for (const row of rows) if (marked.has(row.line)) row.doubt = 'sent';
+}
+
 /** Changes a run by an event, both during a session and when its journal is read again. */
-export function applyEvent(run: Run, event: RunChange): void {
+export function applyEvent(run: Run, event: JournalEvent): void {
   switch (event.kind) {
     case 'begin':
       run.id = event.run;
       run.started = event.started;
       return;
-    case 'killed':
-      for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
-      return;
-    case 'decided': {
-      // The row itself, because copies would take 100 MB for a million rows.
-      const { row, plan } = event;
-      row.planned = plan.planned;
-      row.lastRead = plan.lastRead;
-      row.outcome = undefined;
-      if (plan.outcome) setOutcome(row, plan.outcome);
-      return;
-    }
-    case 'stock':
-      event.row.stock = event.stock;
+    case 'invalid':
+    case 'plan':
+      // A new run has its invalid records before it begins, and the reader collects them. A plan counts from its end.
       return;
     case 'plan-end':
       for (const row of event.rows) {

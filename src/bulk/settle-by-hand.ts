@@ -5,7 +5,7 @@ import { UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { SessionFlags } from './carry-out.ts';
-import { writeEnd } from './end-session.ts';
+import { writeNewRejects } from './end-session.ts';
 import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import { settleStep } from './next-step.ts';
@@ -47,12 +47,12 @@ export async function settleByHand(
         settleStep(context, undoes, rowName(unknown)).hint,
       );
   }
-  const journal = new Journal(journalPath(list.folder, runId), run);
-  journal.appendChanges(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row, outcome })));
+  using journal = new Journal(journalPath(list.folder, runId), run);
+  journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row, outcome })));
   journal.sync();
   const remaining = unfinishedCount(rowTotals(run.rows));
-  const rejects = remaining === 0 ? writeEnd(run, journal, context.io.cwd) : undefined;
-  journal.close();
+  const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
+  if (remaining === 0) journal.appendEnd();
   const state =
     remaining === 0 ? ' is finished' : `: ${counted(remaining, 'more row is', 'more rows are')} open`;
   return {

@@ -110,10 +110,10 @@ test('a run that was killed during its plan does not exist, and its id is not gi
 test('a journal takes no line after one that could not be written', () => {
   const run = createRun({ kind: 'apply' } as RunHeader, []);
   const journal = new Journal(join(temporaryFolder(), 'r1.jsonl'), run);
-  const mark = () => journal.appendChanges([{ kind: 'mark', rows: [] }]);
+  const mark = () => journal.append([{ kind: 'mark', rows: [] }]);
   // More events than a function has arguments.
-  journal.appendChanges(Array.from({ length: 200_000 }, () => ({ kind: 'mark', rows: [] })));
-  journal.close();
+  journal.append(Array.from({ length: 200_000 }, () => ({ kind: 'mark', rows: [] })));
+  journal[Symbol.dispose]();
   expect(mark).toThrow('bad file descriptor');
   const { error } = journal;
   expect(mark).toThrow();
@@ -180,7 +180,7 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
 test('new values are on disk before they are sent, and an outcome that is not saved is unknown', async () => {
   const kept: object[] = [];
   const sync = () => kept.push({ kind: 'sync' });
-  const journal = { appendChanges: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
+  const journal = { append: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
   const stop = new Stop<CliError>();
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
