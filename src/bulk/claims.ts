@@ -8,101 +8,72 @@ import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
 
-type Claims = Map<RunRow, Outcome>;
-
 /**
- * Finds the claims of other runs on the rows of a session. The claim of an undone run goes before that of a later run. A delivery and a
- * later run never claim the same row.
+ * Finds the claims of other runs on the rows of a session. A row keeps its first claim: of the run that is undone, then of the runs of
+ * its delivery, then of later runs, the newest first.
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function findClaims(runs: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
-  const undoneRows = new Map(runs.undoneRun?.rows.map((row) => [row.line, row]));
-  const claims = claimsOfUndoneRun(runs, rows, undoneRows);
-  const openRows = rows.filter((row) => !claims.has(row));
-  for (const [row, claim] of await claimsOfDelivery(runs, openRows)) claims.set(row, claim);
-  for (const [row, claim] of await claimsOfLaterRuns(runs, openRows, undoneRows)) claims.set(row, claim);
-  return claims;
-}
-
-/** An undo leaves unknown rows of its run alone until a person has settled them there. @param undoneRows by line. */
-function claimsOfUndoneRun(
-  { undoneRun }: SessionRuns,
+export async function findClaims(
+  { list, run: { id, header }, undoneRun }: SessionRuns,
   rows: readonly RunRow[],
-  undoneRows: ReadonlyMap<number, RunRow>,
-): Claims {
-  const claims: Claims = new Map();
-  for (const row of rows) {
-    const undoneRow = row.doubt ? undefined : undoneRows.get(row.line);
+): Promise<ReadonlyMap<RunRow, Outcome>> {
+  const { target, noun, delivery, flags } = header;
+  const undoneRows = new Map(undoneRun?.rows.map((row) => [row.line, row]));
+  const claims = new Map<RunRow, Outcome>();
+  const certainRows = rows.filter(({ doubt }) => !doubt);
+  for (const row of certainRows) {
+    const undoneRow = undoneRows.get(row.line);
     const claim = undoneRun && undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
     if (claim) claims.set(row, claim);
   }
-  return claims;
-}
-
-/** A delivery is booked once. */
-async function claimsOfDelivery(
-  { list, run: { id, header } }: SessionRuns,
-  rows: readonly RunRow[],
-): Promise<Claims> {
-  const claims: Claims = new Map();
-  const { target, delivery, flags } = header;
-  for (const info of delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery)) {
-    const openRows = rows.filter((row) => !row.doubt && !claims.has(row));
-    if (info.id !== id) await addClaims(claims, list, info, openRows, claimOfBooking);
-  }
-  return claims;
-}
-
-/** An uncertain row stays unknown, and an undo leaves a row alone, if a later run has planned its record. @param undoneRows by line. */
-async function claimsOfLaterRuns(
-  { list, run: { id, header }, undoneRun }: SessionRuns,
-  rows: readonly RunRow[],
-  undoneRows: ReadonlyMap<number, RunRow>,
-): Promise<Claims> {
-  const claims: Claims = new Map();
-  const isAfter = (plan: number, row: RunRow) =>
-    plan > (findBasePlan(row, undoneRows) ?? Number.POSITIVE_INFINITY);
-  const candidates = rows.filter(
-    (row) => row.id !== undefined && findBasePlan(row, undoneRows) !== undefined,
-  );
-  for (const info of candidates.length > 0 ? runsOnTarget(list, header.target) : []) {
-    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== header.noun) continue;
-    const openRows = candidates.filter((row) => !claims.has(row) && isAfter(info.planNumber, row));
-    await addClaims(claims, list, info, openRows, (later, row, laterRow) =>
-      isAfter(laterRow.planNumber, row) ? claimOfLaterRun(later, row, laterRow) : undefined,
+  for (const info of delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery))
+    if (info.id !== id) await addClaims(claims, list, info, certainRows, claimOfBooking);
+  const basePlan = (row: RunRow) => basePlanOf(row, undoneRows);
+  const basedRows = rows.filter((row) => row.id !== undefined && Number.isFinite(basePlan(row)));
+  for (const info of basedRows.length > 0 ? runsOnTarget(list, target) : []) {
+    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
+    const earlierRows = basedRows.filter((row) => basePlan(row) < info.planNumber);
+    await addClaims(claims, list, info, earlierRows, (later, row, laterRow) =>
+      basePlan(row) < laterRow.planNumber ? claimOfLaterRun(later, row, laterRow) : undefined,
     );
   }
   return claims;
 }
 
-/** Adds the claims of one run on rows. On a record that its undo has taken back it has only claims on uncertain rows. */
+/**
+ * Adds the claims of one run on the rows that have none. If its undo has taken back a record, the run claims only an uncertain row.
+ *
+ * @param claimOf returns the claim of the run by its own row for the same record.
+ */
 async function addClaims(
-  claims: Claims,
+  claims: Map<RunRow, Outcome>,
   list: RunList,
   info: RunInfo,
   rows: readonly RunRow[],
-  claimOf: (info: RunInfo, row: RunRow, claimant: RunRow) => Outcome | undefined,
+  claimOf: (info: RunInfo, row: RunRow, otherRow: RunRow) => Outcome | undefined,
 ): Promise<void> {
-  if (rows.length === 0) return;
+  const openRows = rows.filter((row) => !claims.has(row));
+  if (openRows.length === 0) return;
   const takenBack = await readTakenBack(list, info);
-  const claimants = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
-  for (const row of rows) {
-    const claimant = claimants.get(row.id);
-    const claim =
-      claimant && (row.doubt || !takenBack.has(row.id)) ? claimOf(info, row, claimant) : undefined;
+  const otherRows = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
+  for (const row of openRows) {
+    const otherRow = otherRows.get(row.id);
+    if (!otherRow || (takenBack.has(row.id) && !row.doubt)) continue;
+    const claim = claimOf(info, row, otherRow);
     if (claim) claims.set(row, claim);
   }
 }
 
 /**
- * Returns the number of the plan that last sent an uncertain row, or that wrote the value that an undo sets back. Other rows have
- * no such plan. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so
- * the 12 says nothing about the 10.
+ * Returns the number of the plan that last sent an uncertain row, or that wrote the value that an undo sets back; Infinity for other
+ * rows. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so the 12
+ * says nothing about the 10.
  */
-function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
+function basePlanOf(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number {
   if (row.doubt) return row.planNumber;
-  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.planNumber;
+  const undoneRow = row.intent.kind === 'add' ? undefined : undoneRows.get(row.line);
+  return undoneRow?.planNumber ?? Number.POSITIVE_INFINITY;
 }
 
 /** Returns the claim of a run that has booked a certain row for the same delivery. */

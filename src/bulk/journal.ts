@@ -32,7 +32,6 @@ export class Journal {
     this.path = path;
     this.run = run;
     try {
-      // Only a run that was read has a journal.
       this.file = openSync(path, run.bytes === undefined ? 'wx' : 'a', 0o600);
       if (run.bytes !== undefined) ftruncateSync(this.file, run.bytes);
     } catch (error) {

@@ -78,10 +78,7 @@ export async function planRun(
 }
 
 type RowWithId = RunRow & { readonly id: bigint };
-
-function hasId(row: RunRow): row is RowWithId {
-  return row.id !== undefined;
-}
+const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
 
 /**
  * Reads the records of rows, by the list or one by one, and passes each to `take` once. Returns the rows that have no record

@@ -4,14 +4,8 @@ import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import type { RunRow } from './row.ts';
-import { createRun, type InvalidRecord, type Run, type RunHeader, type SessionEnd } from './run.ts';
-import {
-  applyEvent,
-  createEventParser,
-  endKilledSession,
-  type JournalEvent,
-  journalVersion,
-} from './run-events.ts';
+import { createRun, type InvalidRecord, type Run, type SessionEnd } from './run.ts';
+import { applyEvent, createEventParser, endKilledSession, journalVersion } from './run-events.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
@@ -57,15 +51,8 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   return run;
 }
 
-/** The first line of a journal. */
-interface JournalHead {
-  readonly id: string;
-  readonly started: string;
-  readonly header: RunHeader;
-}
-
 /** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
-export async function readHead(path: string): Promise<JournalHead> {
+export async function readHead(path: string) {
   const { run: id, started, header } = parseBegin(path, await readFirstLine(path));
   return { id, started, header };
 }
@@ -101,7 +88,7 @@ export function readEnd(path: string): SessionEnd | undefined {
   return event?.kind === 'end' ? event.end : undefined;
 }
 
-/** How every journal begins: see `printEvent`. One that was killed within its first line has sent nothing; any other text may hide a run. */
+/** How `printEvent` begins a journal. One that was killed within its first line has sent nothing; any other text may hide a run. */
 const beginText = '{"kind":"begin"';
 
 /** Yields the complete lines of a journal, each with the offset in bytes where it ends. */
@@ -132,7 +119,7 @@ async function* journalLines(
   }
 }
 
-function parseBegin(path: string, text: string): Extract<JournalEvent, { kind: 'begin' }> {
+function parseBegin(path: string, text: string) {
   const version = valueIn(jsonIn(text), ['journal']);
   if (version !== undefined && version !== journalVersion)
     throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);

@@ -23,25 +23,13 @@ export interface Report extends RunInfo {
   readonly stop: CliError | undefined;
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
-  readonly unwritten: Unwritten | undefined;
-}
-
-/** The part of its end that a session could not write. A resume writes it, unless the whole journal is gone. */
-interface Unwritten {
-  readonly what: UnwrittenPart;
-  readonly error: CliError;
+  /** The part of its end that the session could not write. A resume writes it, unless the whole journal is gone. */
+  readonly unwritten: { readonly what: UnwrittenPart; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
-export function toRunJson({
-  id,
-  header,
-  started,
-  state,
-  counts,
-  left,
-  undo,
-}: Partial<RunInfo> & Pick<RunInfo, 'header' | 'counts'>): JsonObject {
+export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'counts'>): JsonObject {
+  const { id, header, started, state, counts, left, undo } = info;
   const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
   const { shard } = flags;
   return {
@@ -110,7 +98,7 @@ export function runError(
 
 /**
  * Returns the kind of error for a run with rows that failed, are unknown or were not processed. It is `partial` if other rows
- * succeeded, and for an undo, which may leave rows alone. It is `unavailable` if every row is unknown.
+ * succeeded, and for an undo, which need not take back every row. It is `unavailable` if every row is unknown.
  */
 function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   const { applied, unchanged, booked, failed, unknown, invalid, unprocessed, unsettled } = counts;
@@ -161,12 +149,13 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
-  const remainingNames = notTakenBack(report).map(rowName);
+  const notTakenBackNames = notTakenBack(report).map(rowName);
   const notices: Notice[] = [];
   if (error && unwritten && unwritten.error.message !== stop?.message)
     notices.push(['warning', unwritten.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
-  if (remainingNames.length > 0) notices.push(['result', `left alone: ${joinFirst(remainingNames, 10)}`]);
+  if (notTakenBackNames.length > 0)
+    notices.push(['result', `left alone: ${joinFirst(notTakenBackNames, 10)}`]);
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
   const ending = {
     notices,

@@ -88,7 +88,7 @@ export function isResumable(row: Row): boolean {
   return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
 }
 
-/** Returns true if only a person can say what happened to a row: it is unknown, and `resume` could not find out. */
+/** Returns true if only a person can say what happened to an unknown row. A resume looks at it nevertheless, unless it is a create. */
 export function needsPerson({ outcome, intent }: Row): boolean {
   if (outcome?.kind !== 'unknown') return false;
   const { reason } = outcome;

@@ -159,16 +159,15 @@ export function endKilledSession({ rows, marked }: Run): void {
   for (const row of rows) if (marked.has(row.line)) row.doubt = 'sent';
 }
 
-/** Changes a run by an event, both during a session and when its journal is read again. */
+/**
+ * Changes a run by an event, both during a session and when its journal is read again. A plan changes it at its end. Its invalid
+ * records are in it before.
+ */
 export function applyEvent(run: Run, event: JournalEvent): void {
   switch (event.kind) {
     case 'begin':
       run.id = event.run;
       run.started = event.started;
-      return;
-    case 'invalid':
-    case 'plan':
-      // A new run has its invalid records before it begins, and the reader collects them. A plan counts from its end.
       return;
     case 'plan-end':
       for (const row of event.rows) {

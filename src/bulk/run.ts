@@ -111,7 +111,7 @@ export interface Run {
   id?: string | undefined;
   /** RFC 3339. */
   started?: string | undefined;
-  /** The length in bytes of the journal that was read, without an incomplete plan or line at its end. */
+  /** The length in bytes of the journal that was read, without an incomplete end; undefined for a new run. */
   bytes?: number | undefined;
   /** The number of this run's last plan, 0 before the first. All plans on a target share one count. */
   planNumber: number;
