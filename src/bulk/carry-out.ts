@@ -30,7 +30,7 @@ import {
   rowTerms,
 } from './row-view.ts';
 import { type Run, runKinds } from './run.ts';
-import type { SessionRuns } from './session-runs.ts';
+import type { SessionSubject } from './session-subject.ts';
 import type { TargetLock } from './target.ts';
 
 /** The flags of a session. A resume takes them too. */
@@ -62,12 +62,12 @@ export function runView(context: Context, noun: NounName, mode = sessionMode(con
  */
 export async function carryOut(
   context: Context,
-  runs: SessionRuns,
+  subject: SessionSubject,
   flags: SessionFlags,
   lock: TargetLock,
 ): Promise<Output> {
-  const { header } = runs.run;
-  const { session, plan, guardError } = await planSession(context, runs, flags);
+  const { header } = subject.run;
+  const { session, plan, guardError } = await planSession(context, subject, flags);
   if (guardError) throw guardError;
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
@@ -78,7 +78,7 @@ export async function carryOut(
     const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
-  return reportOutput(context, await writePlan(context, runs, session, plan, flags, lock));
+  return reportOutput(context, await writePlan(context, subject, session, plan, flags, lock));
 }
 
 /**
@@ -89,12 +89,12 @@ export async function carryOut(
  */
 export async function previewRun(
   context: Context,
-  runs: SessionRuns,
+  subject: SessionSubject,
   flags: SessionFlags,
   mode: Exclude<SessionMode, 'write'>,
 ): Promise<Output> {
-  const { run } = runs;
-  const { plan, guardError } = await planSession(context, runs, flags);
+  const { run } = subject;
+  const { plan, guardError } = await planSession(context, subject, flags);
   const problems = countProblems(run, plan);
   const exitCode = {
     diff: problems + plan.changes.length > 0 ? exitCodes.differs : 0,
@@ -146,11 +146,11 @@ function checkOffers(
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
-async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
+async function planSession(context: Context, subject: SessionSubject, flags: SessionFlags) {
   const { rejects } = flags;
   if (rejects !== undefined) checkFolder({ name: rejects, folder: context.io.cwd }, '--rejects');
-  const session = await openSession(context, runs.run);
-  const { run } = runs;
+  const { run } = subject;
+  const session = await openSession(context, run);
   const { stop } = session;
   let recordsRead = 0;
   const activity = {
@@ -160,7 +160,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   };
   try {
     const plan = await withProgress(context, activity, () =>
-      planRun(runs, session, () => {
+      planRun(subject, session, () => {
         recordsRead += 1;
       }),
     );
@@ -179,7 +179,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
  */
 async function writePlan(
   context: Context,
-  { list, run }: SessionRuns,
+  { list, run }: SessionSubject,
   { stop, client, port, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = 100 }: SessionFlags,

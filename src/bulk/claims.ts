@@ -4,7 +4,7 @@ import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts';
 import { type Run, runKinds } from './run.ts';
-import type { SessionRuns } from './session-runs.ts';
+import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
 
@@ -15,7 +15,7 @@ import type { SessionRuns } from './session-runs.ts';
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
 export async function findClaims(
-  { list, run: { id, header }, undoneRun }: SessionRuns,
+  { list, run: { id, header }, undoneRun }: SessionSubject,
   rows: readonly RunRow[],
 ): Promise<ReadonlyMap<RunRow, Outcome>> {
   const { target, noun, delivery, flags } = header;

@@ -9,7 +9,7 @@ import { reportView, runError, toRunJson } from './report.ts';
 import { isAppliedOrUncertain } from './row.ts';
 import { createRowView } from './row-view.ts';
 import { defaultFlags, type Run } from './run.ts';
-import { readNextSession } from './session-runs.ts';
+import { readNextSubject } from './session-subject.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 
 /**
@@ -60,16 +60,16 @@ async function continueRun(
     const note = `there is no run on this target: there is nothing to ${verb}`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
   }
-  const runs = await readNextSession(list, verb, info);
-  if (!runs) {
+  const subject = await readNextSubject(list, verb, info);
+  if (!subject) {
     const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(verb, ended, other, lock !== undefined);
   }
   // The lock was taken before the run was chosen.
-  lock?.nameRun(runs.run);
-  if (runs.undoneRun) await context.notice('summary', describeUndone(runs.undoneRun));
-  return lock ? carryOut(context, runs, flags, lock) : previewRun(context, runs, flags, 'dry-run');
+  lock?.nameRun(subject.run);
+  if (subject.undoneRun) await context.notice('summary', describeUndone(subject.undoneRun));
+  return lock ? carryOut(context, subject, flags, lock) : previewRun(context, subject, flags, 'dry-run');
 }
 
 /** Says which run is undone. */

@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import { nextStepOf } from './next-step.ts';
 import { areDisjoint, type Run, type RunHeader } from './run.ts';
-import { readSessionRuns } from './session-runs.ts';
+import { readSubject } from './session-subject.ts';
 import { differByTenant } from './target.ts';
 
 // A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
@@ -31,7 +31,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
     if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const { run } = await readSessionRuns(list, latestRun);
+    const { run } = await readSubject(list, latestRun);
     throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
       hint: nextStepOf(context, run, 'end')?.hint,
       code: 'unfinished_delivery',

@@ -8,7 +8,7 @@ import { findClaims } from './claims.ts';
 import { isResumable, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
 import { planRow, type RowPlan } from './run-events.ts';
-import type { SessionRuns } from './session-runs.ts';
+import type { SessionSubject } from './session-subject.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -52,13 +52,12 @@ export interface Readers {
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function planRun(
-  runs: SessionRuns,
+  subject: SessionSubject,
   { port, stocks, concurrency }: Readers,
   onRead: () => void,
 ): Promise<Plan> {
-  const { run } = runs;
-  const rows = run.rows.filter(isResumable);
-  const claims = await findClaims(runs, rows);
+  const rows = subject.run.rows.filter(isResumable);
+  const claims = await findClaims(subject, rows);
   const toRead: RowWithId[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
   for (const row of rows) {

@@ -3,8 +3,8 @@ import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.t
 import { idOfRow, isAppliedOrUncertain, isResumable, newRow, type RunRow } from './row.ts';
 import { createRun, defaultFlags, type Run } from './run.ts';
 
-/** The runs that a session is about. */
-export interface SessionRuns {
+/** What a session is about: a run among the runs of this user. */
+export interface SessionSubject {
   /** All runs of this user, as listed after the target was locked. A dry run locks nothing. */
   readonly list: RunList;
   readonly run: Run;
@@ -13,22 +13,22 @@ export interface SessionRuns {
 }
 
 /** Reads a run that is continued. An undo gets the rows that its run has applied since. @throws as `readRun`. */
-export async function readSessionRuns(list: RunList, { id, header }: RunInfo): Promise<SessionRuns> {
+export async function readSubject(list: RunList, { id, header }: RunInfo): Promise<SessionSubject> {
   const run = await readRun(list, id);
   if (header.undoes === null) return { list, run };
   const undoneRun = await readRun(list, header.undoes);
   return { list, run: extendUndo(run, undoneRun), undoneRun };
 }
 
-/** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
-export async function readNextSession(
+/** Reads the subject of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
+export async function readNextSubject(
   list: RunList,
   verb: 'resume' | 'undo',
   info: RunInfo,
-): Promise<SessionRuns | undefined> {
-  if (verb === 'resume') return isUnfinished(info) ? await readSessionRuns(list, info) : undefined;
+): Promise<SessionSubject | undefined> {
+  if (verb === 'resume') return isUnfinished(info) ? await readSubject(list, info) : undefined;
   const undo = info.header.undoes === null ? info.undo : info;
-  if (undo && isUnfinished(undo)) return await readSessionRuns(list, undo);
+  if (undo && isUnfinished(undo)) return await readSubject(list, undo);
   if (!undo) {
     if (info.appliedOrUncertain === 0 && !isUnfinished(info)) return undefined;
     const undoneRun = await readRun(list, info.id);
@@ -36,8 +36,8 @@ export async function readNextSession(
   }
   if (!list.runs.some(({ id }) => id === undo.header.undoes)) return undefined;
   // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
-  const runs = await readSessionRuns(list, undo);
-  return runs.run.rows.some(isResumable) ? runs : undefined;
+  const subject = await readSubject(list, undo);
+  return subject.run.rows.some(isResumable) ? subject : undefined;
 }
 
 /**
