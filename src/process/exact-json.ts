@@ -91,7 +91,8 @@ export function parseItems(text: string): Generator<JsonItem> {
 
 /** Prints a value as JSON: compact, or indented by `indent` spaces. Control characters become `\uXXXX`. */
 export function printJson(value: unknown, indent = 0): string {
-  return printValue(value, indent, '\n') ?? 'null';
+  const text = printValue(value, indent, '\n') ?? 'null';
+  return /^[\n\x20-\x7e]*$/.test(text) ? text : escapeUnsafe(text);
 }
 
 /**
@@ -129,9 +130,7 @@ function printValue(value: unknown, indent: number, newline: string): string | u
 }
 
 function printText(text: string): string {
-  if (plainText.test(text)) return `"${text}"`;
-  const printed = JSON.stringify(text);
-  return /^[\x20-\x7e]*$/.test(printed) ? printed : escapeUnsafe(printed);
+  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Returns true if a value is a number or a bigint. */
@@ -274,9 +273,11 @@ class Reader {
     const digits = this.text.slice(start, this.index);
     const value = Number(digits);
     if (!Number.isFinite(value)) throw this.unexpected(start, 'a number that is not finite');
-    // A double may be another integer, or 0 in place of a very small number.
-    const isExact = String(value) === digits || (value !== 0 && Number.isSafeInteger(value));
-    if (/e/i.test(digits)) return isExact && !this.isInput ? value : new ExactNumber(digits);
+    if (/[eE]/.test(digits)) {
+      // A double may be another integer, or 0 in place of a very small number.
+      const isExact = String(value) === digits || (value !== 0 && Number.isSafeInteger(value));
+      return isExact && !this.isInput ? value : new ExactNumber(digits);
+    }
     if (digits.length < 16) return value;
     if (/^[-\d]*$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);
     return String(value) === digits ? value : new ExactNumber(digits);
