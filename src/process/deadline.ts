@@ -46,7 +46,7 @@ export function withinLimits<Value>(
     };
     const end = () => {
       clearTimeout(timer);
-      for (const signal of signals) listenersOf(signal).delete(cancel);
+      for (const signal of signals) ignoreAbort(signal, cancel);
     };
     const cancel = (reason: unknown) => {
       end();
@@ -57,7 +57,7 @@ export function withinLimits<Value>(
     };
     const timer =
       limitMs < longestTimerMs ? setTimeout(() => cancel(timedOut?.()), Math.ceil(limitMs)) : undefined;
-    for (const signal of signals) listenersOf(signal).add(cancel);
+    for (const signal of signals) hearAbort(signal, cancel);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) cancel(aborted.reason);
     else
@@ -78,19 +78,26 @@ type AbortListener = (reason: unknown) => void;
 
 /**
  * The listeners of each signal. The signal itself gets only one listener, which calls these. A run has a listener for each request,
- * and in Node a removed listener keeps the later ones in memory until V8 collects all of it.
+ * and in Node a removed listener keeps the later ones in memory until V8 collects all of it. An array, because a Set that changes
+ * with every request does the same: a run took a fifth longer (`bench/README.md`).
  */
-const abortListeners = new WeakMap<AbortSignal, Set<AbortListener>>();
+const abortListeners = new WeakMap<AbortSignal, AbortListener[]>();
 
-function listenersOf(signal: AbortSignal): Set<AbortListener> {
-  const known = abortListeners.get(signal);
-  if (known) return known;
-  const listeners = new Set<AbortListener>();
+function hearAbort(signal: AbortSignal, listener: AbortListener): void {
+  const listeners = abortListeners.get(signal) ?? [];
+  if (listeners.push(listener) > 1 || abortListeners.has(signal)) return;
   abortListeners.set(signal, listeners);
   signal.addEventListener('abort', () => {
-    for (const listener of [...listeners]) listener(signal.reason);
+    for (const each of listeners.slice()) each(signal.reason);
   });
-  return listeners;
+}
+
+function ignoreAbort(signal: AbortSignal, listener: AbortListener): void {
+  const listeners = abortListeners.get(signal) ?? [];
+  const at = listeners.indexOf(listener);
+  if (at === -1) return;
+  const last = listeners.pop() as AbortListener;
+  if (at < listeners.length) listeners[at] = last;
 }
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
