@@ -77,8 +77,16 @@ function runBundle(name, file) {
   const isDone = (code) => code === 0 || code === 8;
   // V8 takes only a cache that was made under its own flags. A run with flags must not replace the cache of runs without.
   const hasFlags = process.execArgv.length > 0 || process.env.NODE_OPTIONS;
-  if (file && (!cachedData || script.cachedDataRejected) && !hasFlags)
-    process.on('exit', (code) => isDone(code) && writeCache(file, build, script));
+  if (file && (!cachedData || script.cachedDataRejected) && !hasFlags) {
+    let isWritten = false;
+    const write = () => {
+      if (!isWritten) writeCache(file, build, script);
+      isWritten = true;
+    };
+    // V8 drops the code of functions that have not run for long, and a server runs long.
+    if (words[0] === 'serve') setTimeout(write, 1000).unref();
+    process.on('exit', (code) => isDone(code) && write());
+  }
   const module = { exports: {} };
   script.runInThisContext()(load, module, dist);
   return module.exports;
