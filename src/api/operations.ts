@@ -36,7 +36,7 @@ export interface Operation {
   readonly why?: string | undefined;
   /** How the pages of a list follow each other. Only a list has it. */
   readonly paging?: Paging | undefined;
-  /** True if the body of an update of a count needs no other field of the entry, so that the entry need not be read. */
+  /** True if the body of an update of a count needs no other field of the entry. Then the entry is not read before. */
   readonly takesChangesOnly: boolean;
   /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];

@@ -93,8 +93,8 @@ function arraysIn({ fields }: Shape, outer: readonly string[] = []): RecordConte
 }
 
 /**
- * Finds the record in an answer: the answer itself, or the only record in it. An object with some of our fields, such as a pet with
- * its category, is no envelope.
+ * Finds the record in an answer: the answer itself, or the only record in it. An object with some of our fields is a record itself, not
+ * an envelope, for example a pet with its category.
  */
 function recordIn(tableOperation: TableOperation, answer: Shape): RecordContent {
   const records = [...answer.fields].filter(([, shape]) => isRecord(tableOperation, shape));

@@ -23,8 +23,8 @@ export interface RunQuery {
 }
 
 /**
- * Chooses the run with this id, or else the last run on the target, whether it wrote or not, so that `undo` takes back no earlier
- * run by mistake. Returns undefined if there is none.
+ * Chooses the run with this id. Without an id chooses the last run on the target, even if it wrote nothing: otherwise `undo` would
+ * take back an earlier run by mistake. Returns undefined if there is none.
  *
  * @throws UsageError if the run is of another target or profile, or cannot go on; CliError `usage` if its journal cannot be read.
  */

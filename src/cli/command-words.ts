@@ -124,7 +124,7 @@ export function findHelp(table: WordTable, words: readonly string[]): string | U
   return findUnknown(table, command, operands) ?? command.path;
 }
 
-/** Returns the error for a word that is no command of a group. */
+/** Returns the error for a word that a group does not have as a command. */
 export function findUnknown(
   table: WordTable,
   { path, verbs }: CommandWords,

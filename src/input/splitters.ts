@@ -121,7 +121,7 @@ export class CsvSplitter implements RecordSplitter {
     return records;
   }
 
-  /** Returns the broken record that the rest of the text is. @param where no quote closes it */
+  /** Makes a broken record of the rest of the text. @param where the part of the text that no quote closes */
   private brokenRest(where: string): SplitRecord {
     const quote = `the quote opened on line ${this.quoteLine} is not closed ${where}`;
     return brokenRecord(this.line, this.quoteLine === undefined ? undefined : quote);

@@ -28,7 +28,7 @@ export interface Abilities extends WriteAbilities {
   readonly canReadEach: boolean;
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
-  /** True if no gateway can stand between, so that a refusal is certain: the embedded store. */
+  /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
   readonly isDirect: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
