@@ -151,14 +151,11 @@ export function isOutdated(write: JudgedWrite | undefined): boolean {
   return write?.verdict === 'conflict' || write?.verdict === 'stale';
 }
 
-function statusOf({ lastWrite }: State): number | undefined {
-  return lastWrite?.attempt.response?.status;
-}
-
 function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
   const { lastWrite, attempts } = state;
   if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: statusOf(state), requestId: lastWrite.attempt.requestId, attempts };
+  const { response, requestId } = lastWrite.attempt;
+  return { status: response?.status, requestId, attempts };
 }
 
 /** Returns the message of the last attempt, followed by a clause. */
