@@ -50,7 +50,13 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   if (asksForHelp(argv) || lacksVerb)
     return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
   const usesConfig = action?.wrongSettings !== 'unread';
-  return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line) };
+  const run = async (context: Context) => {
+    // In `pets upate --status sold` commander finds fault with the flag, but the command before it is wrong.
+    const flagAt = argv.findIndex((word) => problem?.message.includes(`'${word}'`));
+    if (isGroup(command) && flagAt > 0) findPage(context, argv.slice(0, flagAt));
+    return await runLine(context, line);
+  };
+  return { flags, isCompletion: false, usesConfig, run };
 }
 
 /** The errors of commander for a group without a verb, or with an unknown one. */
@@ -58,13 +64,22 @@ const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.e
 
 /** Prints the help page that a line asks for, or that of a group without a verb. @throws UsageError for an unknown command. */
 export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
-  const dist = join(context.io.packageDir, 'dist');
-  const help = findHelp(readTable(dist), argv);
-  if (typeof help !== 'string') throw new UsageError(help.message, help.hint);
+  const page = findPage(context, argv);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   const isStyled = (await context.style(stream)) !== plainStyle;
-  await context.io[stream].write(readPage(dist, help, isStyled));
+  await context.io[stream].write(readPage(distOf(context), page, isStyled));
   return stream === 'stderr' ? exitCodes.usage : exitCodes.done;
+}
+
+/** Finds the name of the help page of a line. @throws UsageError for an unknown command. */
+function findPage(context: Context, argv: readonly string[]): string {
+  const help = findHelp(readTable(distOf(context)), argv);
+  if (typeof help !== 'string') throw new UsageError(help.message, help.hint);
+  return help;
+}
+
+function distOf({ io }: Context): string {
+  return join(io.packageDir, 'dist');
 }
 
 /**

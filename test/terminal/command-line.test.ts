@@ -43,6 +43,8 @@ test.each([
   ['help zebra', "unknown command 'zebra'\nhint: see `petstore --help`"],
   ['pest --help', "unknown command 'pest'\nhint: did you mean pet?"],
   ['runs --below 2', "runs: unknown option '--below'"],
+  ['pets upate Bella --status sold', "unknown command 'upate'\nhint: did you mean update?\n"],
+  ['pets --status sold', "unknown option '--status'\nhint: see `petstore pets --help`\n"],
   ['pets -q 2', "pets: unknown command '2'"],
   ['--dry-run petz', "unknown command 'petz'"],
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
