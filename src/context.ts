@@ -14,7 +14,7 @@ import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
-import type { Row } from './writes/decide.ts';
+import type { Row } from './writes/row.ts';
 
 /**
  * The use of a client. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them

@@ -8,8 +8,8 @@ import {
   type RunList,
   runsOnTarget,
 } from './list-runs.ts';
-import { unfinishedCount } from './row.ts';
 import { areDisjoint, runKinds } from './run.ts';
+import { unfinishedCount } from './run-row.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 

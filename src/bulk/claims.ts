@@ -1,9 +1,9 @@
 import { minuteText } from '../process/text.ts';
-import type { Outcome, Row } from '../writes/decide.ts';
+import type { Outcome, Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
-import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts';
 import { type Run, runKinds } from './run.ts';
+import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.

@@ -6,9 +6,9 @@ import { carryOut, previewRun, type SessionFlags } from './carry-out.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, type RunList, readHeader } from './list-runs.ts';
 import { reportView, runError, toRunJson } from './report.ts';
-import { isAppliedOrUncertain } from './row.ts';
 import { createRowView } from './row-view.ts';
 import { defaultFlags, type Run } from './run.ts';
+import { isAppliedOrUncertain } from './run-row.ts';
 import { readNextSubject } from './session-subject.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
-import type { Outcome } from '../writes/decide.ts';
+import type { Outcome } from '../writes/row.ts';
 import type { Journal } from './journal.ts';
 import type { UnwrittenPart } from './next-step.ts';
 import type { Plan } from './plan.ts';

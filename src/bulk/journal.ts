@@ -5,9 +5,9 @@ import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
-import { type RunRow, rowTotals } from './row.ts';
 import type { Run } from './run.ts';
 import { applyEvent, type JournalEvent, printEvent } from './run-events.ts';
+import { type RunRow, rowTotals } from './run-row.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;

@@ -2,11 +2,12 @@ import { isDeniedStatus } from '../client/answer-table.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import { isPlainSet, type Outcome } from '../writes/decide.ts';
+import { isPlainSet } from '../writes/decide.ts';
+import type { Outcome } from '../writes/row.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
-import type { RunRow } from './row.ts';
 import type { JournalEvent } from './run-events.ts';
+import type { RunRow } from './run-row.ts';
 
 /** The most plain sets that share a mark. Rows share marks because a mark waits for the disk. */
 const maxPlainSets = 512;

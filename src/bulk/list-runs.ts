@@ -4,8 +4,8 @@ import type { Settings } from '../config/settings.ts';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
 import type { Run, RunHeader, SessionEnd } from './run.ts';
+import { type RunTotals, rowTotals, unfinishedCount } from './run-row.ts';
 import { findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */

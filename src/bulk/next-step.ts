@@ -1,8 +1,8 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, lookUpCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
-import { isResumable, needsPerson, rowName } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
+import { isResumable, needsPerson, rowName } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';

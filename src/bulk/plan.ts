@@ -2,12 +2,13 @@ import { changeBetween, indexOfId, type RecordValue, type ServiceRecord } from '
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { decide, type Row } from '../writes/decide.ts';
+import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
+import type { Row } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
-import { isResumable, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
 import { planRow, type RowPlan } from './run-events.ts';
+import { isResumable, type RunRow } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */

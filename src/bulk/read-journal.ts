@@ -3,9 +3,9 @@ import { basename, dirname } from 'node:path';
 import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
-import type { RunRow } from './row.ts';
 import { createRun, type InvalidRecord, type Run, type SessionEnd } from './run.ts';
 import { applyEvent, createEventParser, endKilledSession, journalVersion } from './run-events.ts';
+import type { RunRow } from './run-row.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,

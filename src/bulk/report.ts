@@ -11,9 +11,17 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import type { RunInfo } from './list-runs.ts';
 import { nextStepOf, rejectsLine, type UnwrittenPart } from './next-step.ts';
-import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds } from './run.ts';
+import {
+  idOfRow,
+  type RowCounts,
+  type RunRow,
+  rowCountOf,
+  rowName,
+  rowStateOf,
+  rowStates,
+} from './run-row.ts';
 
 /** The facts of a run after a session, and what the session did. */
 export interface Report extends RunInfo {

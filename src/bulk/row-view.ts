@@ -5,10 +5,10 @@ import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
-import type { Row } from '../writes/decide.ts';
+import type { Row } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import { idOfRow, type RunRow, rowStateOf } from './row.ts';
 import type { InvalidRecord, Run, RunHeader } from './run.ts';
+import { idOfRow, type RunRow, rowStateOf } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowTerms(name: NounName): { singular: string; plural: string; record: string } {

@@ -11,9 +11,9 @@ import {
   type Planned,
   plannedSchema,
   toJournalValue,
-} from '../writes/decide.ts';
-import { newRow, type RunRow } from './row.ts';
+} from '../writes/row.ts';
 import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
+import { newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
 export const journalVersion = 9;

@@ -3,8 +3,8 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { Issue } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
-import type { Row } from '../writes/decide.ts';
-import { isLeft, type RunRow, rowStateOf, totalsSchema } from './row.ts';
+import type { Row } from '../writes/row.ts';
+import { isLeft, type RunRow, rowStateOf, totalsSchema } from './run-row.ts';
 
 /** One of `count` parts of a file. Every pet is in exactly one part. */
 const shard = v.object({ index: v.number(), count: v.number() });

@@ -1,7 +1,7 @@
-import type { Intent } from '../writes/decide.ts';
+import type { Intent } from '../writes/row.ts';
 import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
-import { idOfRow, isAppliedOrUncertain, isResumable, newRow, type RunRow } from './row.ts';
 import { createRun, defaultFlags, type Run } from './run.ts';
+import { idOfRow, isAppliedOrUncertain, isResumable, newRow, type RunRow } from './run-row.ts';
 
 /** What a session is about: a run among the runs of this user. */
 export interface SessionSubject {

@@ -9,8 +9,8 @@ import { carryOut, previewRun, type SessionFlags, sessionMode } from './carry-ou
 import { checkDelivery } from './deliveries.ts';
 import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import { type RunRow, rowTotals } from './row.ts';
 import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
+import { type RunRow, rowTotals } from './run-row.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of a run. */

@@ -8,8 +8,8 @@ import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { Intent, Outcome } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
+import type { Intent, Outcome } from '../writes/row.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import {
   type Check,

@@ -1,7 +1,7 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
 import { runView } from '../bulk/carry-out.ts';
-import { newRow } from '../bulk/row.ts';
 import { defaultFlags } from '../bulk/run.ts';
+import { newRow } from '../bulk/run-row.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { PreparedCommand } from '../output/printer.ts';

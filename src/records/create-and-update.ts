@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
-import type { Intent } from '../writes/decide.ts';
+import type { Intent } from '../writes/row.ts';
 import { type Access, type Names, prepareRecords } from './access.ts';
 import { type RecordFlags, toBody } from './body-fields.ts';
 import {

@@ -7,7 +7,7 @@ import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts'
 import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
 import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { Intent } from '../writes/decide.ts';
+import type { Intent } from '../writes/row.ts';
 import { type Access, isName } from './access.ts';
 import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
 import { columnOf } from './record-fields.ts';

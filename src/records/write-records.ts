@@ -13,8 +13,9 @@ import { lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import { isPlainSet, type Row } from '../writes/decide.ts';
+import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
+import type { Row } from '../writes/row.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, readNames, withNames } from './access.ts';
 

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import {
   describeDifference,
   describeValue,
@@ -6,103 +5,10 @@ import {
   isMetBy,
   type RecordValue,
 } from '../api/record-values.ts';
-import { type ReasonCode, reasonSchema } from '../client/reasons.ts';
-import { isNumber, type JsonValue } from '../process/exact-json.ts';
+import type { ReasonCode } from '../client/reasons.ts';
+import type { Doubt, Intent, Outcome, Planned, Row } from './row.ts';
 
-// A row, and what the value of its record means for it. The schemas of a row also parse the lines of a journal: reading drops a
-// member that is not in its schema.
-
-/** An id in JSON. */
-export const idSchema = v.pipe(
-  v.custom<number | bigint>(isNumber),
-  v.transform((json) => BigInt(json)),
-);
-
-/** Returns the form of a value in a journal. Fields are entries, because JSON has no undefined: `[["name", "Rex"], ["status"]]`. */
-export function toJournalValue(value: RecordValue): JsonValue {
-  if (!isFields(value)) return value;
-  return Object.entries(value).map(([name, field]) => (field === undefined ? [name] : [name, field]));
-}
-
-/** Reads a value of a journal. A count becomes a number if a number can hold it. */
-function fromJournalValue(json: JsonValue): RecordValue {
-  if (Array.isArray(json)) return Object.fromEntries(json as [string, JsonValue?][]);
-  if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;
-  return json as number | null;
-}
-
-const isEntry = (json: JsonValue) => Array.isArray(json) && typeof json[0] === 'string';
-const value = v.pipe(
-  v.custom<JsonValue>(
-    (json) => json === null || isNumber(json) || (Array.isArray(json) && json.every(isEntry)),
-  ),
-  v.transform(fromJournalValue),
-);
-
-export const intentSchema = v.variant('kind', [
-  v.object({ kind: v.literal('create'), fields: value }),
-  v.object({ kind: v.literal('set'), value, expected: v.optional(value) }),
-  v.object({
-    kind: v.literal('add'),
-    change: v.number(),
-    /** The count that the input expects. If the record has another one, the row fails. */
-    expected: v.optional(value),
-    /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
-    created: v.optional(value),
-  }),
-  v.object({
-    kind: v.literal('remove'),
-    /** The whole record that the user was shown. If it has changed or has a further field, the row fails. */
-    expected: v.optional(value),
-    /** The record as this program created it. Further fields do not keep it from being removed. If it is gone, nothing is sent. */
-    created: v.optional(value),
-  }),
-]);
-
-/** The write that a plan has chosen for a row. */
-export const plannedSchema = v.object({
-  action: v.picklist(['create', 'set', 'remove']),
-  /** The value of the record at the last plan before the row became uncertain. */
-  before: value,
-  after: value,
-});
-
-/**
- * Why a row is uncertain. It stays so until the row is applied, unchanged or failed.
- *
- * - `sent`: an attempt may have been applied.
- * - `sent-twice`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
- *   the next reading shows another value than the one sent, the row is certain again.
- * - `sent-twice-before`: an earlier session ended with `sent-twice`. Meanwhile somebody may have replaced the value, so no reading
- *   makes the row certain.
- */
-export const doubtSchema = v.picklist(['sent', 'sent-twice', 'sent-twice-before']);
-
-/** The end of a row. An unknown row may have been written. A failed row certainly was not. */
-export const outcomeSchema = v.object({
-  kind: v.picklist(['applied', 'unchanged', 'failed', 'unknown']),
-  reason: v.optional(reasonSchema),
-  /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
-  made: v.optional(v.object({ id: v.optional(idSchema), value })),
-});
-
-/** The change that a row asks for. */
-export type Intent = Readonly<v.InferOutput<typeof intentSchema>>;
-export type Planned = Readonly<v.InferOutput<typeof plannedSchema>>;
-export type Doubt = v.InferOutput<typeof doubtSchema>;
-export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
-
-/** One record to write: the intent, and the state of the write. */
-export interface Row {
-  /** The id of the record. A row that creates a record has none. */
-  readonly id?: bigint | undefined;
-  readonly intent: Intent;
-  /** The planned write, if a plan writes the row. An uncertain row keeps the values that were sent first. */
-  planned?: Planned | undefined;
-  /** Why the row is uncertain, if it may have been written and nothing shows whether it was. */
-  doubt?: Doubt | undefined;
-  outcome?: Outcome | undefined;
-}
+// What the value of its record means for a row.
 
 /** The next step of a row: write a value, or end with an outcome. */
 type Decision = { readonly kind: 'write'; readonly planned: Planned } | Outcome;

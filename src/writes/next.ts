@@ -4,8 +4,9 @@ import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
-import { type Doubt, decide, isPlainSet, type Planned, wantedValue } from './decide.ts';
+import { decide, isPlainSet, wantedValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
+import type { Doubt, Planned } from './row.ts';
 import {
   endApplied,
   endAsAnswered,

@@ -16,7 +16,8 @@ import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { CliError } from '../process/errors.ts';
 import { caseless } from '../process/text.ts';
-import { type Intent, type Planned, type Row, type WriteAbilities, wantedValue } from './decide.ts';
+import { type WriteAbilities, wantedValue } from './decide.ts';
+import type { Intent, Planned, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
 export interface Abilities extends WriteAbilities {

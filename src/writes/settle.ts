@@ -2,9 +2,9 @@ import type { OperationRequest } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
-import type { Planned, Row } from './decide.ts';
 import { type Event, next } from './next.ts';
 import type { RecordPort } from './port.ts';
+import type { Planned, Row } from './row.ts';
 import { type End, initialState, type State, type Step } from './state.ts';
 
 /** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */

@@ -4,8 +4,9 @@ import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import type { Reason } from '../client/reasons.ts';
 import { type CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { applied, type Outcome, type Planned, perhapsMade, type Row } from './decide.ts';
+import { applied, perhapsMade } from './decide.ts';
 import type { Reading } from './port.ts';
+import type { Outcome, Planned, Row } from './row.ts';
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.
 

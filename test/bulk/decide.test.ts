@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { decide, type Intent, type Planned, type Row, type WriteAbilities } from '../../src/writes/decide.ts';
+import { decide, type WriteAbilities } from '../../src/writes/decide.ts';
+import type { Intent, Planned, Row } from '../../src/writes/row.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { needsPerson } from '../../src/bulk/row.ts';
+import { needsPerson } from '../../src/bulk/run-row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
-import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Event, next, type Situation } from '../../src/writes/next.ts';
+import type { Intent, Planned, Row } from '../../src/writes/row.ts';
 import { initialState, type State } from '../../src/writes/state.ts';
 
 // Everything that can happen to one row: every state that `next` reaches meets every event that can follow. No step may break a

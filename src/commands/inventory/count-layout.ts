@@ -1,12 +1,12 @@
 import type { Fields, RecordValue } from '../../api/record-values.ts';
-import { newRow, type RunRow } from '../../bulk/row.ts';
 import type { RunFlags } from '../../bulk/run.ts';
+import { newRow, type RunRow } from '../../bulk/run-row.ts';
 import type { InputField } from '../../input/field-columns.ts';
 import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../../input/read-records.ts';
 import { parseAt, ValueError } from '../../process/errors.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
-import type { Intent } from '../../writes/decide.ts';
+import type { Intent } from '../../writes/row.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
 export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { RecordValue } from '../api/record-values.ts';
 import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import type { Intent, Row } from '../writes/decide.ts';
+import type { Intent, Row } from '../writes/row.ts';
 
 /** A row of a run: its line, what its plans have read, and the text of its record. Only its plan and `applyEvent` change it. */
 export interface RunRow extends Row {
