@@ -37,7 +37,7 @@ export async function writeFileRecords(
     if (nullRow)
       await context.notice(
         'warning',
-        `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is taken as a text${moreLikeThis(others.length)}; a cell without a value is empty`,
+        `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is taken as a text${moreLikeThis(others.map(({ line }) => line))}; a cell without a value is empty`,
       );
     const rows = input.rows.map(({ line, id, text, fields }) =>
       newRow({ line, id, intent: toIntent(kind, fields), text }),

@@ -13,8 +13,8 @@ export interface ColumnRules {
   readonly fields: readonly InputField[];
   /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
-  /** The hint for a missing column. */
-  readonly missingHint?: string;
+  /** Returns the hint for a field without a column. @param columns those of the input. */
+  missingHint?(field: string, columns: readonly string[]): string;
 }
 
 /** The columns that a file of rejects adds to a row. All commands ignore them. */
@@ -68,5 +68,5 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   const [name, ...synonyms] = missing.columns;
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
   const existing = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
-  throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint);
+  throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint?.(missing.name, columns));
 }

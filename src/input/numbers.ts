@@ -78,22 +78,23 @@ function parseFileNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownNotation = typeof value === 'string' ? (notation ?? plainNotation) : plainNotation;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownNotation));
-  if (number === undefined) throw new ValueError(rule, notation && notationHint(text, notation));
+  if (number === undefined) throw new ValueError(rule, notation && numberHint(text, notation));
   return number;
 }
 
-/** Returns the flags that say what the first mark of a number means. Without them `8.000` is not a number. */
-function notationHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
-  const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}/.exec(text.trim()) ?? [];
+const groupedNumber = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}(?:(\1)\d{3})*(?:(?!\1)([.,])0+)?$/;
+
+/** Returns the flags with which a text is a number. Without them `8.000` is none, because its mark has two meanings. */
+function numberHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
+  if (toChange(text.trim()) !== undefined)
+    return 'if the rows are changes, add --relative --delivery <number>';
+  const [, mark, secondMark, point] = groupedNumber.exec(text.trim()) ?? [];
   if (mark === undefined || thousands !== null) return undefined;
   const flagValue = mark === "'" ? `"'"` : mark.trim() || '" "';
-  const ways = [
-    ...(/[.,]/.test(mark) && decimal === null
-      ? [`--decimal ${flagValue} if a fraction follows the mark`]
-      : []),
-    `--thousands ${flagValue} if it separates thousands`,
-  ];
-  return ways.join(', ');
+  if (point !== undefined) return `--thousands ${flagValue} --decimal ${point}`;
+  const mayBePoint = /[.,]/.test(mark) && secondMark === undefined && decimal === null;
+  const asPoint = mayBePoint ? `--decimal ${flagValue} if a fraction follows the mark, ` : '';
+  return `${asPoint}--thousands ${flagValue} if it separates thousands`;
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {

@@ -93,7 +93,7 @@ export function withoutInvalid<Row extends InputRow>(
 function invalidWarnings(input: NamedInput, issues: readonly Issue[]): string[] {
   return [
     ...leftOutWarning(input, issues.length, 'invalid and skipped'),
-    ...pickExamples(issues).map((issue) => issueText(input, issue)),
+    ...pickExamples(input, issues).map((issue) => issueText(input, issue)),
   ];
 }
 
@@ -110,7 +110,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   let indexById: Map<bigint | undefined, number> | undefined;
   const conflicting = new Set<number>();
   const issues: Issue[] = [];
-  const unit = format?.kind === 'json' ? 'record' : 'line';
+  const unit = unitOf(format);
   let [total, additions, repeats] = [0, 0, 0];
   for await (const page of pages)
     for (const { line, text, row } of page) {
@@ -180,13 +180,17 @@ interface NamedInput {
   readonly format: InputFormat;
 }
 
+function unitOf(format: InputFormat | undefined): string {
+  return format?.kind === 'json' ? 'record' : 'line';
+}
+
 /** `pets.csv:3: status must be …`. */
 function issueText({ name, format }: NamedInput, { line, message }: Issue): string {
   return `${recordPlace(name, format, line)}: ${message}`;
 }
 
-/** Returns the first issue of each kind, with the number of further issues of the kind. */
-export function pickExamples(issues: readonly Issue[]): Issue[] {
+/** Returns the first issue of each kind, with the number and the lines of further issues of the kind. */
+function pickExamples({ format }: NamedInput, issues: readonly Issue[]): Issue[] {
   const groups = new Map<string, Issue[]>();
   const conflicts = new Set<string>();
   for (const issue of issues) {
@@ -200,7 +204,10 @@ export function pickExamples(issues: readonly Issue[]): Issue[] {
   }
   return Array.from(groups.values(), ([first, ...others]) => ({
     ...(first as Issue),
-    message: `${first?.message}${moreLikeThis(others.length)}`,
+    message: `${first?.message}${moreLikeThis(
+      others.map(({ line }) => line),
+      unitOf(format),
+    )}`,
   }));
 }
 
@@ -212,6 +219,6 @@ function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputEr
   const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint);
   if (first && others.length === 0) return toError(first);
   const summary = new InputError(message);
-  const examples = [...pickExamples(issues).map(toError), summary];
+  const examples = [...pickExamples(input, issues).map(toError), summary];
   return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }

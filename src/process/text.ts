@@ -77,9 +77,11 @@ export function minuteText(text: string): string {
   return localMoment.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Returns ` (and 3 more like this)`, to follow an example; empty if there are no more. */
-export function moreLikeThis(count: number): string {
-  return count === 0 ? '' : ` (and ${count} more like this)`;
+/** Returns ` (and 2 more like this: lines 5, 6)`, to follow an example; empty if there are no more. */
+export function moreLikeThis(lines: readonly number[], unit = 'line'): string {
+  if (lines.length === 0) return '';
+  const units = lines.length === 1 ? unit : `${unit}s`;
+  return ` (and ${groupDigits(lines.length)} more like this: ${units} ${joinFirst(lines.map(String), 10)})`;
 }
 
 /** A word with `a` or `an` before it. */
@@ -99,7 +101,7 @@ export function counted(count: number, singular: string, plural: string): string
 
 /** Joins the first texts with commas, and counts the others: `a, b and 3 more`. @param most how many texts are joined. */
 export function joinFirst(texts: readonly string[], most: number): string {
-  const count = texts.length > most ? ` and ${texts.length - most} more` : '';
+  const count = texts.length > most ? ` and ${groupDigits(texts.length - most)} more` : '';
   return texts.slice(0, most).join(', ') + count;
 }
 

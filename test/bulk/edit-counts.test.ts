@@ -52,13 +52,16 @@ test('sends nothing if the text is unchanged, and needs an editor', async () => 
   expect(shop.writes()).toEqual([]);
 });
 
-test('invalid text opens the editor once more with the reason, and is kept', async () => {
+test('invalid text opens the editor once more with the reason of each row, and is kept', async () => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   const seen = join(shop.folder, 'seen.csv');
-  const env = editorOf(shop, `cat "$1" >> ${seen}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,x,2,/' "$1"`);
+  const env = editorOf(shop, `cat "$1" >> ${seen}\nsed -i 's/^\\([23],.*\\),\\(.\\),\\2,/\\1,x,\\2,/' "$1"`);
   const wrong = await shop.run('inventory edit --yes', { env });
   expect(wrong.code).toBe(2);
-  expect(shop.read('seen.csv')).toMatch(/^# error: .*quantity 'x': must be a whole number/m);
+  for (const petId of [2, 3])
+    expect(shop.read('seen.csv')).toMatch(
+      new RegExp(`^# error: ${petId},.*: quantity 'x': must be a whole number`, 'm'),
+    );
   expect(readFileSync(keptFile(wrong.stderr), 'utf8')).toMatch(/^2,".*",x,2,available$/m);
   expect(shop.writes()).toEqual([]);
 });

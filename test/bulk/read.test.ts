@@ -254,15 +254,23 @@ test.each([
   expect(parse).toThrow(message);
 });
 
+const changesHint = 'if the rows are changes, add --relative --delivery <number>';
 const pointHint = '--decimal . if a fraction follows the mark, --thousands . if it separates thousands';
 
 test.each<[text: string, hint: string | undefined, options?: Options]>([
-  ['petId;quantity\n1;1.250,00\n2;abc\n', pointHint],
+  ['petId;quantity\n1;1.250,00\n2;abc\n', '--thousands . --decimal ,'],
+  ['petId,quantity\n1,"1,000.0"\n', '--thousands , --decimal .'],
+  ['petId,quantity\n1,1.234.567\n', '--thousands . if it separates thousands'],
+  ['petId,quantity\n1,"1.250,50"\n', undefined],
   ["petId,quantity\n1,1'234\n", `--thousands "'" if it separates thousands`],
   ['petId,quantity\n1,1 234\n', '--thousands " " if it separates thousands'],
   ['petId,change\n1,-1.234\n', pointHint, relative],
   ['petId,quantity\n1,8.000\n', pointHint],
   ['petId,quantity\n1,1.5\n', undefined],
+  ['petId,quantity\n1,+3\n', changesHint],
+  ['petId,quantity\n1,-3\n', changesHint],
+  ['petId,delta\n1,3\n', 'the column delta is for --relative --delivery <number>'],
+  ['petId,Change\n1,3\n', 'the column Change is for --relative --delivery <number>'],
   ['sku,quantity\n1,5\n', 'name the columns with --map petId=<column>,quantity=<column>'],
   ['petId,change\n1,+5\n1,+3\n', '--sum adds up the rows of a pet', relative],
   ['petId,quantity\n1,5\n1,3\n', '--sum adds up the rows of a pet'],
@@ -274,14 +282,14 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   expect(first.details.hint).toBe(hint);
 });
 
-test('people read one problem of each kind with its number, programs read all', async () => {
+test('people read one problem of each kind with the lines of its like, programs read all', async () => {
   const text = `petId,quantity\n${'1,x\n'.repeat(330)}2,\n3,4\n3,5\n`;
   const error = await refusal(text);
   expect(error).toBeInstanceOf(ManyError);
   const { errors, examples, message } = error as ManyError;
   expect(message).toBe('stock.csv: 333 rows are invalid; nothing was sent');
   expect(examples.map((example) => example.message)).toEqual([
-    `stock.csv:2: quantity 'x': ${quantityRule} (and 330 more like this)`,
+    `stock.csv:2: quantity 'x': ${quantityRule} (and 330 more like this: lines 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 320 more)`,
     'stock.csv:333: pet 3 is on line 333 and on line 334',
     message,
   ]);

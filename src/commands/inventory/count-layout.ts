@@ -53,7 +53,12 @@ export function countLayout({ map, relative, sum, ...notation }: RunFlags): RowL
       field('quantity', true, relative ? [...changeColumns, ...countColumns] : countColumns),
       field('expected', false, ['expected']),
     ],
-    missingHint: 'name the columns with --map petId=<column>,quantity=<column>',
+    missingHint: (missing, columns) => {
+      const change = columns.find((column) => changeColumns.includes(column.trim().toLowerCase()));
+      return missing === 'quantity' && change !== undefined
+        ? `the column ${change} is for --relative --delivery <number>`
+        : 'name the columns with --map petId=<column>,quantity=<column>';
+    },
     toRow,
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',

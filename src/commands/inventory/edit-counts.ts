@@ -6,7 +6,7 @@ import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
-import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
+import { type CheckedInput, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -82,7 +82,8 @@ async function parseEdited(
   const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
   const input = await readRows(inputFile, countLayout(defaultFlags), { skipInvalid: true });
   const lines = text.split('\n');
-  const faults = pickExamples(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  const faults = input.invalid.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  if (faults.length > 10) faults.splice(10, Number.POSITIVE_INFINITY, `and ${faults.length - 10} more`);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
