@@ -24,7 +24,7 @@ export function endSession(
   try {
     const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
     journal.append(
-      doubtfulRows.map((row) => ({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt })),
+      doubtfulRows.map(({ line, doubt }) => ({ kind: 'outcome', row: line, outcome: interrupted, doubt })),
     );
     journal.sync();
     let rejects: string | undefined;

@@ -6,7 +6,14 @@ import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import type { Run } from './run.ts';
-import { applyEvent, type JournalEvent, printEvent } from './run-events.ts';
+import {
+  applyEvent,
+  endPlan,
+  type JournalEvent,
+  printEvent,
+  type RunEvent,
+  toPlanEvent,
+} from './run-events.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 
 /** The lines of a plan that are written together. */
@@ -39,18 +46,21 @@ export class Journal {
     }
   }
 
-  /** Appends the header and the invalid rows. */
+  /** Begins the run: writes its header and the invalid records. */
   appendHeader(id: string): void {
-    const { header, invalid } = this.run;
-    this.append([{ kind: 'begin', run: id, started: new Date().toISOString(), header }]);
-    this.append(invalid.map((issue) => ({ kind: 'invalid', issue })));
+    const { run } = this;
+    run.id = id;
+    run.started = new Date().toISOString();
+    this.write([{ kind: 'begin', run: id, started: run.started, header: run.header }]);
+    this.write(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
   /** Appends a plan, and returns when it is on the disk. @param number its number among all plans on the target. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
-      this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
-    this.append([{ kind: 'plan-end', number, rows }]);
+      this.write(rows.slice(at, at + linesOfWrite).map(toPlanEvent));
+    endPlan(this.run, rows, number);
+    this.write([{ kind: 'plan-end', number }]);
     this.sync();
   }
 
@@ -63,8 +73,12 @@ export class Journal {
   }
 
   /** @throws CliError `failed` if a line was lost; the run is changed. */
-  append(events: readonly JournalEvent[]): void {
+  append(events: readonly RunEvent[]): void {
     for (const event of events) applyEvent(this.run, event);
+    this.write(events);
+  }
+
+  private write(events: readonly JournalEvent[]): void {
     this.attempt(() => {
       const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
       for (let offset = 0; offset < bytes.length; )

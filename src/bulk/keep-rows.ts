@@ -6,7 +6,7 @@ import { isPlainSet } from '../writes/decide.ts';
 import type { Outcome } from '../writes/row.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
-import type { JournalEvent } from './run-events.ts';
+import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
 /** The most plain sets that share a mark. Rows share marks because a mark waits for the disk. */
@@ -41,13 +41,14 @@ export function* markBeforeSending(
       rows.push(row);
     }
     from += rows.length;
-    if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows }))) return;
+    const lines = rows.map(({ line }) => line);
+    if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return;
     yield* rows;
   }
 }
 
 /** Marks rows, and returns when the mark is on the disk. @throws CliError as `Journal.sync`. */
-function keepMark(journal: Journal, mark: Extract<JournalEvent, { kind: 'mark' }>): void {
+function keepMark(journal: Journal, mark: Extract<RunEvent, { kind: 'mark' }>): void {
   journal.append([mark]);
   journal.sync();
 }
@@ -91,7 +92,7 @@ export function createRowKeeper(
   journal: Journal,
   { stop, maxErrors, saveStore }: KeeperOptions,
 ): SessionKeeper {
-  let waitingEvents: Extract<JournalEvent, { kind: 'outcome' }>[] = [];
+  let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
@@ -119,7 +120,8 @@ export function createRowKeeper(
     return flushed;
   };
   return {
-    mark: (row, planned) => keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row], planned })),
+    mark: ({ line }, planned) =>
+      keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [line], planned })),
     async outcome(row, settled) {
       const { state, outcome } = settled;
       if (!outcome) return;
@@ -130,9 +132,10 @@ export function createRowKeeper(
         if (why) stop.trigger(why);
       }
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
-      waitingEvents.push({ kind: 'outcome', row, outcome, doubt });
+      waitingEvents.push({ kind: 'outcome', row: row.line, outcome, doubt });
       // Creates do not wait for more rows: after a kill only a person can settle them.
-      timer ??= setTimeout(flush, saveStore && row.intent.kind !== 'create' ? saveEveryMs : 0);
+      const isCreate = state.planned?.action === 'create';
+      timer ??= setTimeout(flush, saveStore && !isCreate ? saveEveryMs : 0);
     },
     counts,
     flush,

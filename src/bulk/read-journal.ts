@@ -4,8 +4,16 @@ import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import { createRun, type InvalidRecord, type Run, type SessionEnd } from './run.ts';
-import { applyEvent, createEventParser, endKilledSession, journalVersion } from './run-events.ts';
-import type { RunRow } from './run-row.ts';
+import {
+  applyEvent,
+  endKilledSession,
+  endPlan,
+  journalVersion,
+  namesItsRows,
+  parseEvent,
+  toRow,
+} from './run-events.ts';
+import { findRow, type RunRow } from './run-row.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
@@ -16,29 +24,24 @@ import type { RunRow } from './run-row.ts';
  * @throws CliError `usage` if a line cannot be read.
  */
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
-  const rows = new Map<number, RunRow>();
   const invalid: InvalidRecord[] = [];
-  const planRows: RunRow[] = [];
-  const parseEvent = createEventParser(rows, planRows);
+  let planRows: RunRow[] = [];
   let run: Run | undefined;
   for await (const { text, endOffset } of journalLines(path)) {
-    const event = parseEvent(text);
+    const event = run ? parseEvent(text) : undefined;
     if (!run) {
-      const begin = parseBegin(path, text);
-      run = createRun(begin.header, [], invalid);
-      applyEvent(run, begin);
+      const { header, ...begin } = parseBegin(path, text);
+      run = { ...createRun(header, [], invalid), ...begin };
     } else if (event?.kind === 'plan') {
-      planRows.push(event.row);
+      planRows.push(toRow(event, findRow(run.rows, event.line)));
       continue;
     } else if (event?.kind === 'plan-end') {
-      // A later plan replaces a row.
-      for (const row of planRows) rows.set(row.line, row);
-      run = { ...run, rows: [...rows.values()] };
-      applyEvent(run, event);
-      planRows.length = 0;
+      run = { ...run, rows: replaceRows(run.rows, planRows) };
+      endPlan(run, planRows, event.number);
+      planRows = [];
     } else if (planRows.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.issue);
-    else if (event && event.kind !== 'begin') applyEvent(run, event);
+    else if (event && event.kind !== 'begin' && namesItsRows(run, event)) applyEvent(run, event);
     else throw unreadableError(path, 'one of its lines is damaged');
     run.bytes = endOffset;
   }
@@ -51,10 +54,16 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   return run;
 }
 
+/** Puts the rows of a later plan in the place of those of earlier plans. An undo may have further rows. */
+function replaceRows(rows: readonly RunRow[], planRows: readonly RunRow[]): readonly RunRow[] {
+  if (rows.length === 0) return planRows;
+  const rowsByLine = new Map([...rows, ...planRows].map((row) => [row.line, row]));
+  return [...rowsByLine.values()].sort((a, b) => a.line - b.line);
+}
+
 /** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
 export async function readHead(path: string) {
-  const { run: id, started, header } = parseBegin(path, await readFirstLine(path));
-  return { id, started, header };
+  return parseBegin(path, await readFirstLine(path));
 }
 
 async function readFirstLine(path: string): Promise<string> {
@@ -84,7 +93,7 @@ export function readEnd(path: string): SessionEnd | undefined {
     throw fileError('read', path, error);
   }
   const line = /(?:^|\n)(.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
-  const event = createEventParser()(line);
+  const event = parseEvent(line);
   return event?.kind === 'end' ? event.end : undefined;
 }
 
@@ -123,12 +132,13 @@ function parseBegin(path: string, text: string) {
   const version = valueIn(jsonIn(text), ['journal']);
   if (version !== undefined && version !== journalVersion)
     throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
-  const event = createEventParser()(text);
+  const event = parseEvent(text);
   if (event?.kind !== 'begin') throw unreadableError(path, 'its header is damaged');
   // A journal of another machine must not become a run of this one.
   if (basename(path) !== `${event.run}.jsonl`)
     throw unreadableError(path, `it is the journal of run ${event.run}`);
-  return event;
+  const { run: id, started, header } = event;
+  return { id, started, header };
 }
 
 /** The facts in the first line of an unreadable journal. */

@@ -13,90 +13,58 @@ import {
   toJournalValue,
 } from '../writes/row.ts';
 import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
-import { newRow, type RunRow } from './run-row.ts';
+import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
 export const journalVersion = 9;
 
 /**
- * Makes the schema of the events of a run, in the order of its journal. Each is a line of JSON. A line that does not fit is damaged.
- *
- * @param rowsByLine the planned rows. A line names a row by its line of the input, in its run and in the undo of its run.
- * @param planRows the rows of the plan whose end has not been read.
+ * The schema of the events of a run, in the order of its journal. Each is a line of JSON. `row`, `rows` and the `line` of a plan are
+ * lines of the input, as in `RunRow`. A line of the journal that does not fit is damaged.
  */
-function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>, planRows: readonly RunRow[]) {
-  const row = v.pipe(
-    v.number(),
-    v.transform((line) => rowsByLine.get(line)),
-    v.custom<RunRow>((planned) => planned !== undefined),
-  );
-  return v.variant('kind', [
-    v.object({ kind: v.literal('begin'), run: v.string(), started: v.string(), header: headerSchema }),
+const eventSchema = v.variant('kind', [
+  v.object({ kind: v.literal('begin'), run: v.string(), started: v.string(), header: headerSchema }),
+  v.object({
+    kind: v.literal('invalid'),
+    issue: v.object({ line: v.number(), text: v.string(), message: v.string() }),
+  }),
+  v.pipe(
     v.object({
-      kind: v.literal('invalid'),
-      issue: v.object({
-        line: v.number(),
-        text: v.string(),
-        message: v.string(),
-      }),
+      kind: v.literal('plan'),
+      line: v.number(),
+      id: v.optional(idSchema),
+      intent: intentSchema,
+      planned: v.optional(plannedSchema),
+      doubt: v.optional(doubtSchema),
+      outcome: v.optional(outcomeSchema),
+      stock: v.optional(v.custom<JsonValue>(() => true)),
+      text: v.optional(v.union([v.string(), v.pipe(v.array(v.string()), v.readonly())])),
     }),
-    v.pipe(
-      v.object({
-        kind: v.literal('plan'),
-        line: v.number(),
-        id: v.optional(idSchema),
-        intent: intentSchema,
-        planned: v.optional(plannedSchema),
-        doubt: v.optional(doubtSchema),
-        outcome: v.optional(outcomeSchema),
-        stock: v.optional(v.custom<JsonValue>(() => true)),
-        text: v.optional(v.union([v.string(), v.array(v.string())])),
-      }),
-      v.check(({ planned, outcome }) => planned !== undefined || outcome !== undefined),
-      v.transform(({ kind, line, id, intent, text, planned, doubt, outcome, stock }) => {
-        // The row keeps the number of its last plan if this one does not write it.
-        const planNumber = rowsByLine.get(line)?.planNumber ?? 0;
-        const planRow: RunRow = {
-          ...newRow({ line, id, intent, text }),
-          planNumber,
-          planned,
-          doubt,
-          outcome,
-          stock,
-        };
-        return { kind, row: planRow };
-      }),
-    ),
-    // Completes a plan. `number` is its number among all plans on the target.
-    v.pipe(
-      v.object({ kind: v.literal('plan-end'), number: v.number() }),
-      v.transform((end) => ({ ...end, rows: planRows })),
-    ),
-    // Rows are about to be sent. `planned` is the write of a row in place of the planned one, because its record has changed.
-    v.object({ kind: v.literal('mark'), rows: v.array(row), planned: v.optional(plannedSchema) }),
-    // Only an unknown row has `doubt`.
-    v.object({ kind: v.literal('outcome'), row, doubt: v.optional(doubtSchema), outcome: outcomeSchema }),
-    v.object({ kind: v.literal('end'), end: sessionEndSchema }),
-  ]);
-}
+    v.check(({ planned, outcome }) => planned !== undefined || outcome !== undefined),
+  ),
+  // Completes a plan. `number` is its number among all plans on the target.
+  v.object({ kind: v.literal('plan-end'), number: v.number() }),
+  // Rows are about to be sent. `planned` is the write of a row in place of the planned one, because its record has changed.
+  v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
+  // Only an unknown row has `doubt`.
+  v.object({
+    kind: v.literal('outcome'),
+    row: v.number(),
+    doubt: v.optional(doubtSchema),
+    outcome: outcomeSchema,
+  }),
+  v.object({ kind: v.literal('end'), end: sessionEndSchema }),
+]);
 
-/** An event of a run. Its journal names rows by their lines. */
-export type JournalEvent = v.InferOutput<ReturnType<typeof createEventSchema>>;
+export type JournalEvent = v.InferOutput<typeof eventSchema>;
+/** An event after a plan. */
+export type RunEvent = EventOf<'mark' | 'outcome' | 'end'>;
+type EventOf<Kind extends JournalEvent['kind']> = Extract<JournalEvent, { readonly kind: Kind }>;
 
-/**
- * Makes a function that reads a line. It returns undefined for a line that does not fit, or that names a row that is not planned.
- *
- * @param rowsByLine @param planRows as of the schema.
- */
-export function createEventParser(
-  rowsByLine: ReadonlyMap<number, RunRow> = new Map(),
-  planRows: readonly RunRow[] = [],
-): (json: string) => JournalEvent | undefined {
-  const schema = createEventSchema(rowsByLine, planRows);
-  return (json) => {
-    const { success, output } = v.safeParse(schema, jsonIn(json));
-    return success ? output : undefined;
-  };
+/** Reads a line. Returns undefined if it does not fit. */
+export function parseEvent(json: string): JournalEvent | undefined {
+  const { success, output } = v.safeParse(eventSchema, jsonIn(json));
+  return success ? output : undefined;
 }
 
 /** Prints an event as a line, without its line break. */
@@ -112,20 +80,14 @@ function toLine(event: JournalEvent): object {
       return { kind, ...facts, journal: journalVersion };
     }
     case 'plan': {
-      const { line, id, intent, planned, doubt, outcome, stock, text } = event.row;
-      const parts = { intent: withJournalValues(intent), planned: withJournalValues(planned), doubt };
-      return { kind: 'plan', line, id, ...parts, outcome: toOutcomeLine(outcome), stock, text };
+      const { intent, planned, outcome } = event;
+      const parts = { intent: withJournalValues(intent), planned: withJournalValues(planned) };
+      return { ...event, ...parts, outcome: toOutcomeLine(outcome) };
     }
-    case 'plan-end':
-      return { kind: 'plan-end', number: event.number };
     case 'mark':
-      return {
-        ...event,
-        rows: event.rows.map(({ line }) => line),
-        planned: withJournalValues(event.planned),
-      };
+      return { ...event, planned: withJournalValues(event.planned) };
     case 'outcome':
-      return { ...event, row: event.row.line, outcome: toOutcomeLine(event.outcome) };
+      return { ...event, outcome: toOutcomeLine(event.outcome) };
     default:
       return event;
   }
@@ -154,38 +116,53 @@ export function planRow(row: RunRow, { planned, lastRead, outcome }: RowPlan): v
   if (outcome) setOutcome(row, outcome);
 }
 
+/** Returns the event that plans a row. */
+export function toPlanEvent(row: RunRow): EventOf<'plan'> {
+  const { line, id, intent, planned, doubt, outcome, stock, text } = row;
+  return { kind: 'plan', line, id, intent, planned, doubt, outcome, stock, text };
+}
+
+/** Returns the row that a journal plans. @param earlierRow the row of an earlier plan. */
+export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): RunRow {
+  const { line, id, intent, text, planned, doubt, outcome, stock } = event;
+  // The row keeps the number of its last plan if this one does not write it.
+  const planNumber = earlierRow?.planNumber ?? 0;
+  return { ...newRow({ line, id, intent, text }), planNumber, planned, doubt, outcome, stock };
+}
+
+/** Completes a plan of a run. @param number its number among all plans on the target. */
+export function endPlan(run: Run, rows: readonly RunRow[], number: number): void {
+  for (const row of rows) {
+    run.marked.delete(row.line);
+    if (!row.outcome) row.planNumber = number;
+  }
+  run.planNumber = number;
+  run.end = undefined;
+}
+
 /** Changes a run after its last session was killed: that session may have sent the rows that it marked. */
 export function endKilledSession({ rows, marked }: Run): void {
   for (const row of rows) if (marked.has(row.line)) row.doubt = 'sent';
 }
 
-/**
- * Changes a run by an event, both during a session and when its journal is read again. A plan changes it at its end. Its invalid
- * records are in it before.
- */
-export function applyEvent(run: Run, event: JournalEvent): void {
+/** Returns true if an event names only rows of the run. */
+export function namesItsRows({ rows }: Run, event: JournalEvent): boolean {
+  const lines = event.kind === 'mark' ? event.rows : event.kind === 'outcome' ? [event.row] : [];
+  return lines.every((line) => findRow(rows, line) !== undefined);
+}
+
+/** Changes a run by an event, both during a session and when its journal is read again. */
+export function applyEvent(run: Run, event: RunEvent): void {
   switch (event.kind) {
-    case 'begin':
-      run.id = event.run;
-      run.started = event.started;
-      return;
-    case 'plan-end':
-      for (const row of event.rows) {
-        run.marked.delete(row.line);
-        if (!row.outcome) row.planNumber = event.number;
-      }
-      run.planNumber = event.number;
-      run.end = undefined;
-      return;
     case 'mark':
-      for (const row of event.rows) {
-        if (event.planned) row.planned = event.planned;
-        run.marked.add(row.line);
+      for (const line of event.rows) {
+        if (event.planned) rowOfLine(run, line).planned = event.planned;
+        run.marked.add(line);
       }
       return;
     case 'outcome':
-      setOutcome(event.row, event.outcome, event.doubt);
-      run.marked.delete(event.row.line);
+      setOutcome(rowOfLine(run, event.row), event.outcome, event.doubt);
+      run.marked.delete(event.row);
       // A person can settle a row after the end of a session. Then the journal needs another end.
       run.end = undefined;
       return;
@@ -194,6 +171,12 @@ export function applyEvent(run: Run, event: JournalEvent): void {
       run.marked.clear();
       run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
   }
+}
+
+function rowOfLine({ rows }: Run, line: number): RunRow {
+  const row = findRow(rows, line);
+  if (!row) throw new Error(`the run has no row of line ${line}`);
+  return row;
 }
 
 /** Gives a row its outcome. Only an unknown row stays in doubt. */

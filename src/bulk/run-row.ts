@@ -4,7 +4,7 @@ import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent, Row } from '../writes/row.ts';
 
-/** A row of a run: its line, what its plans have read, and the text of its record. Only its plan and `applyEvent` change it. */
+/** A row of a run: its line, what its plans have read, and the text of its record. Only `run-events.ts` changes it. */
 export interface RunRow extends Row {
   /** The line of the input, from 1. A row of an undo has the line of the row that it takes back. */
   readonly line: number;
@@ -38,6 +38,19 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     outcome: undefined,
     planNumber: 0,
   };
+}
+
+/** Finds the row of a line. Rows are in the order of their lines. */
+export function findRow(rows: readonly RunRow[], line: number): RunRow | undefined {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle]?.line ?? line) < line) low = middle + 1;
+    else high = middle;
+  }
+  const row = rows[low];
+  return row?.line === line ? row : undefined;
 }
 
 /** The name of a row for people: the id of its record, or `line:7` of the input. */

@@ -105,6 +105,7 @@ export type InvalidRecord = Pick<Issue, 'line' | 'text' | 'message'>;
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
   readonly header: RunHeader;
+  /** In the order of their lines. */
   readonly rows: readonly RunRow[];
   readonly invalid: readonly InvalidRecord[];
   /** The id, such as `r7`, once its journal has begun. */

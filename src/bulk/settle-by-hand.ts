@@ -48,7 +48,7 @@ export async function settleByHand(
       );
   }
   using journal = new Journal(journalPath(list.folder, runId), run);
-  journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row, outcome })));
+  journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
   const remaining = unfinishedCount(rowTotals(run.rows));
   const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;

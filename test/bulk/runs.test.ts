@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
-import { createEventParser, printEvent } from '../../src/bulk/run-events.ts';
+import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
 import { newRow } from '../../src/bulk/run-row.ts';
 import type { CliError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
@@ -194,7 +194,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   await keeper.outcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
-  expect(kept).toMatchObject([{ kind: 'outcome', row: { line: 2 }, outcome, doubt: 'sent' }]);
+  expect(kept).toMatchObject([{ kind: 'outcome', row: 2, outcome, doubt: 'sent' }]);
   expect(stop.cause).toMatchObject({ kind: 'partial' });
   // A create waits for no save a second later.
   const create = newRow({ line: 3, id: undefined, intent: { kind: 'create', fields: {} }, text: undefined });
@@ -210,6 +210,5 @@ test('a journal keeps apart a field that is null and one that is missing', () =>
   } as const;
   const intent = { kind: 'set', value: { status: null } } as const;
   const row = { ...newRow({ line: 2, id: 7n, intent, text: '' }), planned };
-  const event = createEventParser()(printEvent({ kind: 'plan', row }));
-  expect(event).toMatchObject({ row: { intent, planned } });
+  expect(parseEvent(printEvent(toPlanEvent(row)))).toMatchObject({ intent, planned });
 });
