@@ -2,6 +2,7 @@ import { changeBetween, indexOfId, type RecordValue, type ServiceRecord } from '
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
+import { groupDigits } from '../process/text.ts';
 import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
 import type { Row } from '../writes/row.ts';
@@ -178,25 +179,27 @@ export function brokenGuard(
   const rowCount = header.rows - header.invalid - header.skipped;
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
   if (maxChanges && changes.length > most) {
-    const limit = maxChanges.rows ?? `${maxChanges.percent}%`;
+    const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);
     return guardError(
-      `the run changes ${changes.length} of ${rowCount} rows, and --max-changes allows ${limit}`,
+      `the run changes ${groupDigits(changes.length)} of ${groupDigits(rowCount)} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
   const tooLarge = maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
   if (tooLarge) {
     const { line, id, planned } = tooLarge;
-    const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) => count ?? 'no entry');
+    const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) =>
+      count === null || count === undefined ? 'no entry' : groupDigits(Number(count)),
+    );
     return guardError(
-      `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${maxDelta}`,
+      `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
   const zeros = changes.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     return guardError(
-      `${zeros} of ${rowCount} rows go to 0, more than half`,
+      `${groupDigits(zeros)} of ${groupDigits(rowCount)} rows go to 0, more than half`,
       'if this is intended, add --allow-zero',
     );
   return undefined;

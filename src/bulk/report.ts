@@ -132,11 +132,12 @@ const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'rows', value: ({ rows }) => rows, align: 'right' },
 ];
 
-/** The columns that are printed if `--fields` names them. Only the report of a session has figures such as `seconds`. */
+const figures = [...rowStates.filter((state) => state !== 'applied'), 'left', 'seconds'];
+/** The columns that are printed if `--fields` names them. Only the report of a session has `seconds` and those behind it. */
 const namedColumns = [
-  ...['noun', 'shard', 'target', 'profile', 'delivery'],
-  ...rowStates.filter((state) => state !== 'applied'),
-  ...['left', 'undoneBy', 'seconds', 'rejects', 'next', 'undo'],
+  ...['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy'],
+  ...figures,
+  ...['rejects', 'next', 'undo'],
 ];
 
 /** The columns of a run, in the list of runs and in the report of a session. */
@@ -144,7 +145,14 @@ export const reportView: View<JsonObject> = {
   plural: 'runs',
   columns: [
     ...shownColumns,
-    ...namedColumns.map((name): Column<JsonObject> => ({ name, value: (run) => run[name], isHidden: true })),
+    ...namedColumns.map(
+      (name): Column<JsonObject> => ({
+        name,
+        value: (run) => run[name],
+        isHidden: true,
+        ...(figures.includes(name) && { align: 'right' }),
+      }),
+    ),
   ],
 };
 

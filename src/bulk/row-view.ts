@@ -4,7 +4,7 @@ import { shownCode } from '../client/reasons.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
-import { counted, groupDigits, sanitize } from '../process/text.ts';
+import { counted, groupDigits, joinFirst, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
 import type { InvalidRecord, Run, RunHeader } from './run.ts';
@@ -72,7 +72,12 @@ export function createRowView(noun: NounName): View<object> {
       ...(isCount ? [changeColumn] : []),
       { name: 'state', value: ({ state }) => state, isState: true },
       { name: 'code', value: ({ reason }) => reason?.code, isHidden: true },
-      { name: 'reason', value: ({ reason }) => reason?.message },
+      {
+        name: 'reason',
+        // A row without an id is found by its line.
+        value: ({ reason, line, ...row }) =>
+          reason && row[idField] === undefined ? `line ${line}: ${reason.message}` : reason?.message,
+      },
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
   };
@@ -162,10 +167,11 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
     ]);
   }
   const booked = decidedRows.filter((row) => rowStateOf(row) === 'booked');
+  const bookings = new Set(booked.map(({ outcome }) => outcome?.reason?.message ?? ''));
   if (booked.length > 0)
     notices.push([
       'note',
-      `${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
+      `${counted(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all once more`,
     ]);
   for (const { count, first } of groupFailures(decidedRows))
     notices.push([

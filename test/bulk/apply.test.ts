@@ -97,6 +97,12 @@ test.each([
   expect(await shop.report(`${apply} ${allowed}`)).toMatchObject({ code: 0, applied: 6 });
 });
 
+test('a guard groups the digits of its numbers, as the plan does', async () => {
+  await using shop = await stockShop([5], { 'stock.csv': toCsv([[1, 12345]]) });
+  const { stderr } = await shop.run(`${apply} --max-delta 1234`);
+  expect(stderr).toContain('line 2 changes pet 1 from 5 to 12,345, and --max-delta allows 1,234');
+});
+
 test('entries that are created with 0 need no --allow-zero', async () => {
   await using shop = await stockShop([5], { 'stock.csv': toCsv(shelves(10, 0)) });
   expect(await shop.report(`${apply} --create-missing`)).toMatchObject({ code: 0, applied: 10 });

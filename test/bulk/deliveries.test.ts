@@ -112,6 +112,15 @@ stories({
   ],
 });
 
+test('rows that are left out name each run that has booked them', async () => {
+  await using shop = await stockShop([5, 5], delivery('1,+1'));
+  await shop.run(deliver);
+  shop.write('d.csv', changes('1,+1 2,+2'));
+  await shop.run(deliver);
+  const { stderr } = await shop.run(deliver);
+  expect(stderr).toMatch(/2 rows are left out: booked by r1, 20\S+ \S+, booked by r2, 20\S+ \S+; apply/);
+});
+
 test('a delivery is one whatever the case, spaces, dashes and unseen characters of its number', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
   const forms = [

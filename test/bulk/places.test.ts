@@ -83,6 +83,8 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
     },
     { line: 3, state: 'invalid', reason: { code: 'invalid', message: expect.stringContaining("count 'x'") } },
   ]);
+  const table = (await shop.run('inventory diff stock.csv --skip-invalid')).stdout;
+  expect(table).toMatch(/ invalid +line 3: count 'x'/);
   const dry = await shop.run('inventory apply stock.csv --skip-invalid --dry-run -o json');
   expect(dry).toMatchObject({ code: 3, stdout: diff.stdout });
   expect(shop.writes()).toEqual([]);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { rowStates } from '../../src/bulk/run-row.ts';
 import { topicNames } from '../../src/cli/command-words.ts';
 import { commandsOf, makeHelpFiles } from '../../src/cli/help.ts';
 import { program } from '../../src/commands/index.ts';
@@ -30,6 +31,11 @@ test('the help of a command fits 80 columns without its examples, and mostly 24 
     const isLong = longHelps.test(path.join(' '));
     if (!isLong) expect(stdout.trimEnd().split('\n').length, path.join(' ')).toBeLessThanOrEqual(24);
   }
+});
+
+test('help runs names every state of a row', async () => {
+  const { stdout } = await runCli(['help', 'runs']);
+  for (const state of rowStates) expect(stdout).toContain(state);
 });
 
 test('the files that the build made are those of the commands as they are', async () => {
