@@ -199,7 +199,11 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   expect(kept).toMatchObject([{ kind: 'outcome', row: 2, outcome, doubt: 'sent' }]);
   expect(stop.cause).toMatchObject({ kind: 'partial' });
   // A create waits for no save a second later.
-  const create = newRow({ line: 3, id: undefined, intent: { kind: 'create', fields: {} }, text: undefined });
+  const planned = { action: 'create', before: null, after: 5 } as const;
+  const create = {
+    ...newRow({ line: 3, id: 8n, intent: { kind: 'set', value: 5 }, text: undefined }),
+    planned,
+  };
   await keeper.outcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
   await vi.waitUntil(() => kept.length > 1, { timeout: 500 });
 });
