@@ -94,8 +94,14 @@ test('a run is resumed on its own target only', async () => {
   await using shop = await stoppedRun(4);
   await using elsewhere = await stockServer([1, 1, 1, 1]);
   const env = { PETSTORE_BASE_URL: elsewhere.url };
-  expect((await shop.run('resume r1 --yes', { env })).code).toBe(2);
-  expect((await shop.run('resume', { env })).code).toBe(0);
+  const refused = await shop.run('resume r1 --yes', { env });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(/^error: run r1 wrote to \S+, and this command goes to another service\n/);
+  expect(await shop.run('resume', { env })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'there is no run on this target: there is nothing to resume\n',
+  });
   expect(elsewhere.requests).toEqual([]);
   expect((await shop.run('resume r9')).stderr).toMatch(/run r9: no such run/);
 });
@@ -145,9 +151,14 @@ test('one run at a time for a target: another command that writes is told the fi
 test('a command that only reads, and a run on another target, wait for no lock', async () => {
   await using shop = await busyShop();
   await using elsewhere = await stockServer([1]);
-  expect((await shop.run('inventory diff other.csv')).code).toBe(8);
-  expect((await shop.run('inventory apply other.csv --dry-run')).code).toBe(0);
-  expect((await shop.run(`inventory apply other.csv --yes --base-url ${elsewhere.url}`)).code).toBe(0);
+  const stdout = 'petId,before,after,change,state,reason\n1,1,9,8,planned,\n';
+  expect(await shop.run('inventory diff other.csv -o csv')).toMatchObject({ code: 8, stdout });
+  expect(await shop.run('inventory apply other.csv --dry-run -o csv')).toMatchObject({ code: 0, stdout });
+  const other = await shop.report(`inventory apply other.csv --yes --base-url ${elsewhere.url}`);
+  expect(other).toMatchObject({ code: 0, applied: 1 });
+  expect(elsewhere.stock.get('1')).toBe(9);
+  // The first run still waits.
+  expect(shop.writes()).toHaveLength(1);
   shop.release();
   await shop.first;
 });
@@ -185,7 +196,7 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   const shards = ['1/3', '2/3', '3/3'].map((shard) => shop.report(`${apply} --shard ${shard}`));
   await arrivalOf(shop, 3);
   for (const words of [' --shard 1/3', ' --shard 0/3', ' --shard 4/5', ''])
-    expect((await shop.run(`${apply}${words}`)).code).toBe(6);
+    expect(await shop.report(`${apply}${words}`)).toMatchObject({ code: 6, error: { code: 'locked' } });
   release();
   const runs = await Promise.all(shards);
   for (const report of runs) expect(report).toMatchObject({ code: 0, failed: 0 });
@@ -242,13 +253,17 @@ test('a run with an unreadable line is named, and not resumed', async () => {
   shop.requests.length = 0;
   for (const verb of ['resume', 'undo']) {
     const refused = await shop.run(`${verb} r1 --yes`);
-    expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toContain(path);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(
+      `error: ${path}: this journal cannot be read: one of its lines is damaged;`,
+    );
   }
   mkdirSync(shop.journal('r2'));
-  const listed = await shop.run('runs -o ids');
-  expect(listed.code).toBe(0);
-  expect(listed.stderr).toContain('warning: ');
+  expect(await shop.run('runs -o ids')).toEqual({
+    code: 0,
+    stdout: 'r1\n',
+    stderr: `warning: read ${shop.journal('r2')}: illegal operation on a directory\n`,
+  });
   expect(shop.writes()).toEqual([]);
   // A file that sets counts can be applied nevertheless.
   expect(await shop.report(apply)).toMatchObject({ code: 0, id: 'r3' });

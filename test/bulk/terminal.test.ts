@@ -39,7 +39,9 @@ test('a terminal shows the plan, a question, a bar during the writes, and the su
   expect(text).toMatch(/\rapplying {2}━*─* {2}\d+\/96 rows {2}/);
   // Each drawing stays on its line, and the last one is erased before anything else is written.
   const bars = drawn.split('\r\x1b[K').filter((part) => part.includes('applying'));
-  expect(bars.length).toBeGreaterThan(1);
+  const done = bars.map((bar) => Number(/(\d+)\/96 rows/.exec(plainText(bar))?.[1]));
+  expect(done).toEqual(done.toSorted((one, other) => one - other));
+  expect(done[0]).toBeLessThan(done.at(-1) ?? 0);
   for (const bar of bars) expect(plainText(bar).trimEnd().length).toBeLessThan(78);
   expect(drawn.slice(drawn.lastIndexOf('applying'))).toMatch(/^[^\n]*\r\x1b\[K/);
   expect(text.slice(text.lastIndexOf('applying'))).toContain(`applied ${rows} of ${rows} rows in `);

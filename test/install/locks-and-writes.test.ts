@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { leanPackages } from '../../.ci/lean-packages.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
+import { randomOf } from '../helpers/random.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -26,7 +27,7 @@ beforeAll(async () => {
     const set = (profile) => editConfig(processIo(), (config) => addProfile(config, profile, { retries: 1 }));
     const modes = {
       hold: () => withLock(path, hold),
-      rewrite: async () => { for (;;) writeFileAtomic(path, (Math.random() < 0.5 ? 'a' : 'b').repeat(200000)); },
+      rewrite: async () => { for (let turn = 0; ; turn += 1) writeFileAtomic(path, 'ab'[turn % 2].repeat(200000)); },
       set: async () => { for (let turn = 0; turn < 50; turn += 1) await set('p' + path + '.' + turn); },
     };
     modes[mode]();`;
@@ -54,15 +55,18 @@ describe('a write', () => {
     // It may have made all of its changes before it is killed.
     ['of the config', 'set', join(folder, 'config', 'config.json'), /^\{\s+"profiles": .*\}\n$/s],
   ] as const)('%s is whole after a kill, old or new', async (_, mode, path, whole) => {
+    // Each run of the tests has moments of its own, and a failure names their seed.
+    const seed = Number(process.env.PETSTORE_TEST_SEED ?? process.pid);
+    const random = randomOf(seed, mode);
     for (let turn = 0; turn < 8; turn += 1) {
       fs.rmSync(path, { force: true });
       const child = start(mode, mode === 'set' ? `killed${turn}` : path);
       const exit = once(child, 'exit');
       await vi.waitUntil(() => fs.existsSync(path), { timeout: 100_000, interval: 1 });
-      await sleep(Math.random() * 50);
+      await sleep(random.next() * 50);
       child.kill('SIGKILL');
       await exit;
-      expect(fs.readFileSync(path, 'utf8')).toMatch(whole);
+      expect(fs.readFileSync(path, 'utf8'), `PETSTORE_TEST_SEED=${seed}, kill ${turn}`).toMatch(whole);
     }
     fs.rmSync(join(folder, 'config'), { recursive: true, force: true });
   });

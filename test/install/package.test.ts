@@ -30,9 +30,8 @@ test('the packed tool installs without a script, a warning or a package beside i
   expect(installation).not.toContain('warn');
   const modules = join(folder, 'node_modules');
   const packed = readFileSync(join(modules, 'petstore', 'package.json'), 'utf8');
-  expect(Object.keys(JSON.parse(packed).scripts)).not.toEqual(
-    expect.arrayContaining([expect.stringMatching(/^(pre|post)?install$|^prepare$/)]),
-  );
+  const scripts = Object.keys(JSON.parse(packed).scripts);
+  expect(scripts.filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([]);
   expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).toEqual(['petstore']);
   const words = ['--offline', 'pets', 'list', '--limit', '1', '-o', 'ids'];
   expect(execFileSync(join(modules, '.bin', 'petstore'), words, { env, encoding: 'utf8' })).toBe('1\n');

@@ -86,6 +86,15 @@ describe('flags', async () => {
     expect(namedIn(text).filter((flag) => !allFlags.has(flag) && !foreign.includes(flag))).toEqual([]);
   });
 
+  test('that CHANGELOG.md names exist, or are in the first column of a table of what is gone', () => {
+    const lines = readFileSync('CHANGELOG.md', 'utf8').split('\n');
+    const rows = lines.filter((line) => line.startsWith('| `'));
+    const gone = namedIn(rows.map((row) => row.split(' | ')[0]).join('\n'));
+    const named = namedIn(lines.filter((line) => !line.startsWith('|')).join('\n'));
+    // --jq is of another program.
+    expect(named.filter((flag) => ![...allFlags, ...gone, '--jq'].includes(flag))).toEqual([]);
+  });
+
   test.each([...helps])('of the examples in the help of %s belong to their commands', (_, help) => {
     const lines = /^Examples:\n(( .*\n)+)/m.exec(help)?.[1]?.split('\n').filter(Boolean) ?? [];
     expect(lines).not.toEqual([]);

@@ -11,6 +11,11 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   return { request, isSent: true, number: 1, elapsedMs: 0, response, ...more };
 }
 
+function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 function openPace(patienceMs = 0) {
   const stop = new Stop<CliError>();
   const pace = new Pace(undefined, stop, patienceMs);
@@ -42,8 +47,7 @@ test.each([
 ])(
   'with a timeout of %s a silent service is probed ten times, and then the run stops',
   async (_, timeoutMs, ms) => {
-    vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopClock();
     const { pace, stop, answer } = openPace(timeoutMs);
     answer(502, 20);
     const probe = async () => {
@@ -62,8 +66,7 @@ test.each([
 );
 
 test('a service that answers nothing at all for a minute stops the run, and one that answers meanwhile does not', () => {
-  vi.useFakeTimers({ toFake: ['hrtime'] });
-  onTestFinished(() => void vi.useRealTimers());
+  stopClock();
   const { pace, stop, answer } = openPace(30_000);
   const stayAway = (elapsedMs: number) => {
     void pace.waitForTurn();
@@ -116,21 +119,34 @@ test('a page of a gateway and a lost connection are no answers of the service', 
   expect(stop.cause?.message).toMatch(/^20 attempts .*: the connection was closed/);
 });
 
+/** Asks for turns. @returns a function that counts those that have come some milliseconds later. */
+function countTurns(pace: Pace, count: number): (ms: number) => Promise<number> {
+  let turns = 0;
+  for (let turn = 0; turn < count; turn += 1)
+    void (async () => {
+      await pace.waitForTurn();
+      turns += 1;
+    })();
+  return async (ms) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    return turns;
+  };
+}
+
 test.each([429, 503])('a %i without Retry-After pauses all requests', async (status) => {
-  const { pace } = openPace();
-  void pace.waitForTurn();
+  stopClock();
   vi.spyOn(Math, 'random').mockReturnValueOnce(0.12);
-  pace.attemptEnded(attempt(status));
-  const began = performance.now();
-  await Promise.all([pace.waitForTurn(), pace.waitForTurn()]);
-  expect(performance.now() - began).toBeGreaterThan(50);
+  const { pace, answer } = openPace();
+  answer(status);
+  const turnsAfter = countTurns(pace, 2);
+  expect([await turnsAfter(59), await turnsAfter(1)]).toEqual([0, 2]);
 });
 
 test('a rate spreads requests over the time', async () => {
-  const pace = new Pace(50, new Stop<CliError>(), 0);
-  const began = performance.now();
-  await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
-  expect(performance.now() - began).toBeGreaterThan(70);
+  stopClock();
+  const turnsAfter = countTurns(new Pace(50, new Stop<CliError>(), 0), 4);
+  expect([await turnsAfter(0), await turnsAfter(19), await turnsAfter(1)]).toEqual([1, 1, 2]);
+  expect([await turnsAfter(20), await turnsAfter(19), await turnsAfter(1)]).toEqual([3, 3, 4]);
 });
 
 test('a stop ends what waits for its turn', async () => {

@@ -49,6 +49,7 @@ test.each([
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain(why);
   const create = await runCli(`--offline pets create${flag}`, { ...person, env });
+  expect(create).toMatchObject({ code: 2, stdout: '' });
   expect(create.stderr).toContain('--name and --category are missing');
 });
 

@@ -129,7 +129,6 @@ test.each([
   ['orders list --open --fail-if none --limit 1', 0],
   ['inventory list --below 0 --fail-if none', 8],
 ])('%s exits %i, and the list is printed', async (line, code) => {
-  const run = await runCli(`--offline ${line}`);
-  expect(run).toMatchObject({ code, stderr: '' });
-  expect(run.stdout).not.toBe('');
+  const { stdout } = await runCli(`--offline ${line.replace(/ --fail-if \w+/, '')}`);
+  expect(await runCli(`--offline ${line}`)).toEqual({ code, stdout, stderr: '' });
 });
