@@ -1,5 +1,5 @@
 import { confirmDestruction } from '../asking.ts';
-import { argument, keyFlag } from '../cli/flag.ts';
+import { argument, globalFlags, keyFlag } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import { bindingScope, removeContract } from '../config/contract-file.ts';
 import {
@@ -65,7 +65,8 @@ const create = verb({
     'petstore config set --profile prod protected true',
   ],
   args: { name: argument('<name>', 'name of the new profile') },
-  flags: { tokenFile: keyFlag('token-file') },
+  // Every command takes --base-url, but this one must have it, so its help shows it.
+  flags: { 'base-url': globalFlags['base-url'], tokenFile: keyFlag('token-file') },
   async run({ io, flags, notice }, { name, tokenFile }) {
     if (flags['base-url'] === undefined)
       throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');

@@ -90,13 +90,11 @@ export function writeCount(
  */
 function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
-  const wantedFields = askableFields.filter(({ isWanted }) => isWanted);
+  const wantedNames = askableFields.filter(({ isWanted }) => isWanted).map(({ name }) => name);
+  let missingNames = [...new Set([...lackingFields(operation, body), ...wantedNames])];
   // An empty body is useless, even if no field is required.
-  const isEmpty = Object.keys(body).length === 0;
-  const usefulFields = isEmpty && wantedFields.length === 0 ? askableFields.slice(0, 1) : wantedFields;
-  let missingNames = lackingFields(operation, body);
-  if (missingNames.length === 0 && (isEmpty || canAsk(context)))
-    missingNames = usefulFields.map(({ name }) => name);
+  if (missingNames.length === 0 && Object.keys(body).length === 0)
+    missingNames = askableFields.slice(0, 1).map(({ name }) => name);
   if (missingNames.length === 0) return [];
   if (canAsk(context) && missingNames.every((name) => findField(noun, name))) return askableFields;
   const flagTexts = missingNames.map((name) => {

@@ -70,8 +70,10 @@ test.each([
   ['2027-02-27', '2027-02-27'],
 ])('--ship-date %s is the first moment of a day in UTC', async (text, day) => {
   setToday('2027-02-28');
-  const run = await runCli(`--offline orders create --pet 3 --ship-date ${text} --dry-run -o json`);
-  expect(JSON.parse(run.stdout).body).toEqual({ petId: 3, shipDate: `${day}T00:00:00Z` });
+  const run = await runCli(
+    `--offline orders create --pet 3 --quantity 1 --ship-date ${text} --dry-run -o json`,
+  );
+  expect(JSON.parse(run.stdout).body).toEqual({ petId: 3, quantity: 1, shipDate: `${day}T00:00:00Z` });
 });
 
 test.each([

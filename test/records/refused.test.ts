@@ -42,6 +42,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['categories create', 'create category: --name is missing\n'],
   ['categories update 1', 'update category: nothing to change\n'],
   ['orders create', 'create order: --pet and --quantity are missing\n'],
+  ['orders create --pet 1', 'create order: --quantity is missing\n'],
   ['orders create --pet 1.5', "--pet '1.5': must be an integer from 0 to 9223372036854775807"],
   ['orders create --pet 1 --quantity -1', "--quantity '-1': must be a whole number from 0"],
   ['orders create --pet 1 --quantity 1e3', "--quantity '1e3': must be a whole number from 0"],

@@ -17,7 +17,7 @@ const writes = [
   ['POST', 'categories create --name Insects'],
   ['PUT', 'categories update 1 --name Hounds'],
   ['DELETE', 'categories delete 1 --yes'],
-  ['POST', 'orders create --pet 1'],
+  ['POST', 'orders create --pet 1 --quantity 2'],
   ['PUT', 'orders update 1 --quantity 2'],
   ['PUT', 'orders complete 1'],
   ['DELETE', 'orders delete 1 --yes'],

@@ -281,7 +281,7 @@ test('a field that the records lack is an empty column, and its flags are a usag
     'inventory list --status sold',
     'pets create --name Rex --status sold',
     'pets update 1 --category 2',
-    'orders create --pet 1 --ship-date 2027-01-01',
+    'orders create --pet 1 --quantity 2 --ship-date 2027-01-01',
     'pets create --name Rex --field weight=3',
   ])
     expect({ line, ...(await run(line)) }).toMatchObject({ line, code: 2, stdout: '' });

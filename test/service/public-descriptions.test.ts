@@ -125,7 +125,7 @@ test('petstore-expanded of the OpenAPI examples: pets can be created, listed, re
     ['pets create --name Rex --category 1', '--category'],
     ['pets create --name Rex --field weight=3', 'weight'],
     ['pets update 1 --name Rex', 'updatePet'],
-    ['orders create --pet 1', 'createOrder'],
+    ['orders create --pet 1 --quantity 2', 'createOrder'],
   ] as const) {
     const refused = await run(line);
     expect({ line, ...refused }).toMatchObject({ line, code: 2, stdout: '' });

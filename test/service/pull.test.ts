@@ -50,7 +50,7 @@ test('pull copies every record with its id into the embedded store, and sends on
 test('records created after the pull get ids above those of the service', async () => {
   await run('offline pull --yes');
   expect(await shop.json('pets create --name Rex --category 1')).toMatchObject({ id: 1101 });
-  const order = await shop.run('orders create --pet 1 -o ids');
+  const order = await shop.run('orders create --pet 1 --quantity 2 -o ids');
   expect(order.stdout).toBe('9223372036854775807\n');
 });
 

@@ -37,6 +37,10 @@ test('`profile` alone lists the profiles, and marks the protected ones', async (
   expect(stdout).toMatch(/^b +http:\/\/b$/m);
 });
 
+test('the help of create shows the flag that it cannot do without', async () => {
+  expect((await run('create --help')).stdout).toMatch(/^Flags:\n {2}--base-url <url> /m);
+});
+
 test('create keeps the base URL and the file of the token, and no flag of another key', async () => {
   expect((await run('create a --base-url http://a --token-file /run/token')).code).toBe(0);
   const a = { 'base-url': 'http://a', 'token-file': '/run/token' };
