@@ -8,8 +8,7 @@ import {
   type RunList,
   runsOnTarget,
 } from './list-runs.ts';
-import { areDisjoint, runKinds } from './run.ts';
-import { unfinishedCount } from './run-row.ts';
+import { runKinds } from './run.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
@@ -50,7 +49,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
     );
   }
   checkProfile(info, settings);
-  const refusal = verb === 'resume' ? resumeRefusal(list, info) : undoRefusal(info, id);
+  const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
   if (refusal) throw refusal;
   return info;
 }
@@ -59,33 +58,17 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
 export function findOtherRun(list: RunList, { verb, target }: RunQuery, info: RunInfo): RunInfo | undefined {
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
-      ? isUnfinished(run) && !resumeRefusal(list, run)
+      ? isUnfinished(run) && !resumeRefusal(run)
       : run.appliedOrUncertain > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
   return runsOnTarget(list, target).find((run) => run !== info && canGoOn(run));
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
-  const { id, header, undo, state, planNumber } = info;
-  if (undo)
-    return new UsageError(
-      `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
-      `apply the file again; to go on with an undo that has not ended: petstore undo ${id}`,
-    );
-  // A row that sets could replace a value of a later run. Without rows to settle, the session only writes the end of the journal.
-  const { kind, flags } = header;
-  const sets = runKinds[kind].operation === 'update' && header.undoes === null && !flags.relative;
-  if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;
-  const later = runsOnTarget(list, header.target).find(
-    (run) =>
-      run.planNumber > planNumber &&
-      run.header.noun === header.noun &&
-      !areDisjoint(run.header.flags.shard, flags.shard),
-  );
-  if (!later) return undefined;
+function resumeRefusal({ id, undo, state }: RunInfo): UsageError | undefined {
+  if (!undo) return undefined;
   return new UsageError(
-    `resume ${id}: run ${later.id} (${later.header.name}) is later, and its values must not be replaced`,
-    'apply the file again if it is still right',
+    `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
+    `apply the file again; to go on with an undo that has not ended: petstore undo ${id}`,
   );
 }
 

@@ -28,30 +28,34 @@ export async function findClaims(
     if (claim) claims.set(row, claim);
   }
   for (const info of delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery))
-    if (info.id !== id) await addClaims(claims, list, info, certainRows, claimOfBooking);
-  const basePlan = (row: RunRow) => basePlanOf(row, undoneRows);
+    if (info.id !== id)
+      await addClaims(claims, list, info, certainRows, (row, other, isTakenBack) =>
+        isTakenBack ? undefined : claimOfBooking(info, row, other),
+      );
+  const basePlan = (row: RunRow) => basePlanOf(row, undoneRows.get(row.line));
   const basedRows = rows.filter((row) => row.id !== undefined && Number.isFinite(basePlan(row)));
   for (const info of basedRows.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
     const earlierRows = basedRows.filter((row) => basePlan(row) < info.planNumber);
-    await addClaims(claims, list, info, earlierRows, (later, row, laterRow) =>
-      basePlan(row) < laterRow.planNumber ? claimOfLaterRun(later, row, laterRow) : undefined,
+    const claimOf = undoneRun ? claimOnUndo : claimOnResume;
+    await addClaims(claims, list, info, earlierRows, (row, laterRow, isTakenBack) =>
+      hasPlannedSince(row, laterRow, basePlan(row)) ? claimOf(info, row, laterRow, isTakenBack) : undefined,
     );
   }
   return claims;
 }
 
 /**
- * Adds the claims of one run on the rows that have none. If its undo has taken back a record, the run claims only an uncertain row.
+ * Adds the claims of one run on the rows that have none.
  *
- * @param claimOf returns the claim of the run by its own row for the same record.
+ * @param claimOf returns the claim by the run's own row for the same record. `isTakenBack`: the undo of the run has taken it back.
  */
 async function addClaims(
   claims: Map<RunRow, Outcome>,
   list: RunList,
   info: RunInfo,
   rows: readonly RunRow[],
-  claimOf: (info: RunInfo, row: RunRow, otherRow: RunRow) => Outcome | undefined,
+  claimOf: (row: RunRow, otherRow: RunRow, isTakenBack: boolean) => Outcome | undefined,
 ): Promise<void> {
   const openRows = rows.filter((row) => !claims.has(row));
   if (openRows.length === 0) return;
@@ -59,21 +63,27 @@ async function addClaims(
   const otherRows = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
   for (const row of openRows) {
     const otherRow = otherRows.get(row.id);
-    if (!otherRow || (takenBack.has(row.id) && !row.doubt)) continue;
-    const claim = claimOf(info, row, otherRow);
+    const claim = otherRow && claimOf(row, otherRow, takenBack.has(row.id));
     if (claim) claims.set(row, claim);
   }
 }
 
 /**
- * Returns the number of the plan that last sent an uncertain row, or that wrote the value that an undo sets back; Infinity for other
- * rows. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so the 12
- * says nothing about the 10.
+ * Returns the number of the plan that a row rests on. A later plan of another run has a claim on the row: plan 4 of this run sent 10,
+ * and plan 6 of another run wrote 12, so the 12 says nothing about the 10, and must not become 10. Infinity if no later plan has a
+ * claim: rows that add do not replace a value, and a new run is the last.
+ *
+ * @param undoneRow the row that an undo takes back. Its plan counts, because its value is set back.
  */
-function basePlanOf(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number {
+function basePlanOf(row: RunRow, undoneRow: RunRow | undefined): number {
   if (row.doubt) return row.planNumber;
-  const undoneRow = row.intent.kind === 'add' ? undefined : undoneRows.get(row.line);
-  return undoneRow?.planNumber ?? Number.POSITIVE_INFINITY;
+  if (undoneRow) return row.intent.kind === 'add' ? Number.POSITIVE_INFINITY : undoneRow.planNumber;
+  return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : Number.POSITIVE_INFINITY;
+}
+
+/** Returns true if a later plan was to write the record of a row, or found the value there that it asks for. */
+function hasPlannedSince({ intent }: Row, laterRow: RunRow, basePlan: number): boolean {
+  return basePlan < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged');
 }
 
 /** Returns the claim of a run that has booked a certain row for the same delivery. */
@@ -100,19 +110,31 @@ async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<Readonly
   return new Set(rows.filter(isTakenBack).map(({ id }) => id));
 }
 
-/**
- * Returns the claim of a later run that has planned the record of a row. Only a person can find out what became of an uncertain row.
- * An undo leaves alone a value that the later run has written, or may have written.
- */
-function claimOfLaterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
-  const code = 'later_run';
-  if (row.doubt) {
-    const message = `run ${id} has planned this record since, so its value proves nothing: look at it, and say what happened`;
-    return { kind: 'unknown', reason: { code, message } };
-  }
-  if (!runKinds[header.kind].canBeUndone || !isAppliedOrUncertain(other)) return undefined;
+/** Returns the claim of a later run on a row of a resumed run: its value is not replaced, even if it was taken back. */
+function claimOnResume({ id }: RunInfo, { doubt }: Row): Outcome {
+  if (doubt) return leaveToPerson(id);
+  const message = `run ${id} has planned this record since: apply the file again if it is still right`;
+  return { kind: 'failed', reason: { code: 'later_run', message } };
+}
+
+/** Returns the claim of a later run on a row of an undo, which leaves alone what that run has written, or may have written. */
+function claimOnUndo(
+  { id, header }: RunInfo,
+  { doubt }: Row,
+  laterRow: RunRow,
+  isTakenBack: boolean,
+): Outcome | undefined {
+  if (doubt) return leaveToPerson(id);
+  const { canBeUndone } = runKinds[header.kind];
+  if (isTakenBack || !canBeUndone || !isAppliedOrUncertain(laterRow)) return undefined;
   const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
-  return { kind: 'failed', reason: { code, message, isTransient: true, waitsFor: { run: id } } };
+  return { kind: 'failed', reason: { code: 'later_run', message, isTransient: true, waitsFor: { run: id } } };
+}
+
+/** Only a person can find out what became of an uncertain row whose record another run has planned since. */
+function leaveToPerson(id: string): Outcome {
+  const message = `run ${id} has planned this record since, so its value proves nothing: look at it, and say what happened`;
+  return { kind: 'unknown', reason: { code: 'later_run', message } };
 }
 
 /** Returns the claim of the run that is undone: an undo leaves its unknown rows alone until a person has settled them there. */

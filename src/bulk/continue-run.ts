@@ -2,15 +2,14 @@ import type { Context } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
-import { carryOut, previewRun, type SessionFlags } from './carry-out.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, type RunList, readHeader } from './list-runs.ts';
-import { reportView, runError, toRunJson } from './report.ts';
-import { createRowView } from './row-view.ts';
+import { runError, toRunJson } from './report.ts';
 import { defaultFlags, type Run } from './run.ts';
 import { isAppliedOrUncertain } from './run-row.ts';
-import { readNextSubject } from './session-subject.ts';
-import { findTarget, lockTarget, type TargetLock } from './target.ts';
+import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
+import { readNextSubject, type SessionSubject } from './session-subject.ts';
+import { findTarget } from './target.ts';
 
 /**
  * Prepares `resume` or `undo`. A dry run prints a plan, whose columns are those of the noun of the run, so it chooses the run at
@@ -24,36 +23,29 @@ export async function prepareSession(
   id: string | undefined,
   flags: SessionFlags,
 ): Promise<PreparedCommand> {
+  const mode = sessionMode(context);
   const target = await findTarget(context);
   const query = { verb, target, id };
-  if (context.flags.dryRun) {
-    const list = await listRuns(context.io);
-    const info = chooseRun(list, query, context.settings);
-    return {
-      view: createRowView(info?.header.noun ?? 'inventory'),
-      run: () => continueRun(context, list, query, flags),
-    };
-  }
+  const choice =
+    mode === 'write' ? undefined : chooseRun(await listRuns(context.io), query, context.settings);
   return {
-    view: reportView,
+    view: sessionView(choice?.header.noun ?? 'inventory', mode),
     async run() {
-      // A shard can only be named.
-      const header =
-        id === undefined ? { name: verb, flags: defaultFlags } : await readHeader(context.io, id);
-      await using lock = await lockTarget(context, { ...header, target }, flags);
-      return await continueRun(context, await listRuns(context.io), query, flags, lock);
+      // A run of a shard must be named, so a command without an id locks the whole target.
+      const facts = id === undefined ? { name: verb, flags: defaultFlags } : await readHeader(context.io, id);
+      const findSubject = (list: RunList) => findNextSubject(context, list, query, mode);
+      return runSession(context, { place: { ...facts, target }, findSubject }, flags, mode);
     },
   };
 }
 
-/** Carries out the next session of a run, or previews it without a lock, or says that there is nothing to do. */
-async function continueRun(
+/** Finds the subject of the next session, or says that there is nothing to do. */
+async function findNextSubject(
   context: Context,
   list: RunList,
   query: RunQuery,
-  flags: SessionFlags,
-  lock?: TargetLock,
-): Promise<Output> {
+  mode: SessionMode,
+): Promise<SessionSubject | Output> {
   const { verb, id } = query;
   const info = chooseRun(list, query, context.settings);
   if (!info) {
@@ -64,12 +56,10 @@ async function continueRun(
   if (!subject) {
     const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
-    return nothingOutput(verb, ended, other, lock !== undefined);
+    return nothingOutput(verb, ended, other, mode);
   }
-  // The lock was taken before the run was chosen.
-  lock?.nameRun(subject.run);
   if (subject.undoneRun) await context.notice('summary', describeUndone(subject.undoneRun));
-  return lock ? carryOut(context, subject, flags, lock) : previewRun(context, subject, flags, 'dry-run');
+  return subject;
 }
 
 /** Says which run is undone. */
@@ -85,7 +75,7 @@ function nothingOutput(
   verb: RunQuery['verb'],
   info: RunInfo,
   other: RunInfo | undefined,
-  isWrite: boolean,
+  mode: SessionMode,
 ): Output {
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
@@ -95,5 +85,11 @@ function nothingOutput(
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
   const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
-  return { kind: 'text', text: '', data: isWrite ? toRunJson(info) : [], notices, error: runError(info) };
+  return {
+    kind: 'text',
+    text: '',
+    data: mode === 'write' ? toRunJson(info) : [],
+    notices,
+    error: runError(info),
+  };
 }

@@ -4,13 +4,13 @@ import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/row.ts';
-import type { SessionFlags } from './carry-out.ts';
 import { writeNewRejects } from './end-session.ts';
 import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import { settleStep } from './next-step.ts';
 import type { Run } from './run.ts';
 import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './run-row.ts';
+import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
 
 /** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */

@@ -5,13 +5,13 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { carryOut, previewRun, type SessionFlags, sessionMode } from './carry-out.ts';
 import { checkDelivery } from './deliveries.ts';
-import { listRuns } from './list-runs.ts';
+import type { RunList } from './list-runs.ts';
 import { toRunJson } from './report.ts';
 import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
-import { findTarget, lockTarget } from './target.ts';
+import { runSession, type SessionFlags, type SessionMode } from './session.ts';
+import { findTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -57,25 +57,23 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
   return createRun(header, rows, invalid);
 }
 
-/** Turns an input into a run, and carries out its first session. */
+/** Turns an input into a run, and runs its first session. */
 export async function startRun(
   context: Context,
   input: RunParts,
   flags: SessionFlags,
-  mode = sessionMode(context),
+  mode: SessionMode,
 ): Promise<Output> {
   const run = await toRun(context, input);
   const { header } = run;
   if (header.rows === 0) {
     const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
-    if (mode !== 'write') return { kind: 'text', text: '', data: [], notices };
     const zeros = toRunJson({ header, counts: rowTotals([]).counts });
-    return { kind: 'text', text: '', data: zeros, notices };
+    return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
-  if (mode !== 'write')
-    return await previewRun(context, { list: await listRuns(context.io), run }, flags, mode);
-  await using lock = await lockTarget(context, header, flags);
-  const list = await listRuns(context.io);
-  await checkDelivery(context, list, run);
-  return await carryOut(context, { list, run }, flags, lock);
+  const findSubject = async (list: RunList) => {
+    if (mode === 'write') await checkDelivery(context, list, run);
+    return { list, run };
+  };
+  return runSession(context, { place: header, findSubject }, flags, mode);
 }

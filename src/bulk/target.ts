@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost } from '../api/http.ts';
 import { resolvePaths } from '../config/file.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import { CliError } from '../process/errors.ts';
-import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
+import { CliError, fileError } from '../process/errors.ts';
+import { ensureFolder, realFile } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
 import { areDisjoint, type Run, type RunHeader, type Shard } from './run.ts';
@@ -75,7 +75,7 @@ interface Holder {
 
 /** The lock of this process on a target. It is released at the end of its scope. */
 export interface TargetLock extends AsyncDisposable {
-  /** Shows other processes which run holds the lock. */
+  /** Shows other processes which run holds the lock. A run without an id has not begun. */
   nameRun(run: Pick<Run, 'id' | 'header'>): void;
 }
 
@@ -93,8 +93,16 @@ export async function lockTarget(
   ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for the journals of runs');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
-  const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) =>
-    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, ...holder } satisfies Holder));
+  const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) => {
+    const newPath = `${path}.new`;
+    try {
+      // Whole for its readers, but not synced: after a power cut nobody holds the lock.
+      writeFileSync(newPath, JSON.stringify({ target, shard, ...holder } satisfies Holder), { mode: 0o600 });
+      renameSync(newPath, `${path}.json`);
+    } catch (error) {
+      throw fileError('write', newPath, error);
+    }
+  };
   // The lock of the gate lets one process at a time look for holders and take its lock.
   const lockOrFindHolder = () =>
     withLock(gate, async () => {
@@ -108,14 +116,19 @@ export async function lockTarget(
   const endsAt = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
-    if (typeof result === 'function')
+    if (typeof result === 'function') {
+      let namedRun: string | undefined;
       return {
-        nameRun: ({ id, header }) => writeHolder({ name: header.name, run: id }),
+        nameRun({ id, header }) {
+          if (id !== namedRun) writeHolder({ name: header.name, run: id });
+          namedRun = id;
+        },
         async [Symbol.asyncDispose]() {
           await rm(`${path}.json`, { force: true }).catch(() => {});
           result();
         },
       };
+    }
     const remainingMs = endsAt - monotonicMs();
     if (remainingMs <= 0)
       throw new CliError('unavailable', `another run is using this service: ${describeHolder(result)}`, {

@@ -1,7 +1,7 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
-import { runView } from '../bulk/carry-out.ts';
 import { defaultFlags } from '../bulk/run.ts';
 import { newRow } from '../bulk/run-row.ts';
+import { sessionMode, sessionView } from '../bulk/session.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { PreparedCommand } from '../output/printer.ts';
@@ -22,6 +22,7 @@ export async function writeFileRecords(
   from: string,
   flags: FileFlags & Pick<RecordFlags, 'field'>,
 ): Promise<PreparedCommand> {
+  const mode = sessionMode(context);
   const startFileRun = async (access: Access) => {
     const extra = extraFields(access, flags.field);
     const { skipInvalid = false, shard = null } = flags;
@@ -42,8 +43,9 @@ export async function writeFileRecords(
     const rows = input.rows.map(({ line, id, text, fields }) =>
       newRow({ line, id, intent: toIntent(kind, fields), text }),
     );
-    return startRun(context, { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags }, flags);
+    const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
+    return startRun(context, runInput, flags, mode);
   };
   const { run } = await prepareRecords(context, noun, noun.operations[kind], startFileRun, 'bulk');
-  return { view: runView(context, noun.name), run };
+  return { view: sessionView(noun.name, mode), run };
 }

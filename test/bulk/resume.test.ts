@@ -51,16 +51,27 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
 });
 
 stories({
-  'apply again is a new run; a run that sets is not resumed once a later run is on the target': [
-    { counts: shelves(4, 1), files: { 'stock.csv': toCsv(shelves(4, 2)) } },
-    answering({ 3: 401 }),
-    [`${apply} --concurrency 1`, '4: applied 2'],
+  'a resume replaces no count that a later run has planned, even one that was undone': [
+    { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2, 2]), 'later.csv': toCsv([9, 1, 1, 1]) } },
+    answering({ 1: 401 }),
+    [`${apply} --concurrency 1`, '4: applied 0'],
     healed,
-    [apply, '0: applied 2, unchanged 2'],
-    ['resume r1 --yes', '2:', 'r2', 'apply the file again'],
-    // Not even if the later run was undone: a count of Monday must not replace one of Tuesday.
-    ['undo --yes', '0: applied 2'],
-    ['resume r1 --yes', '2:'],
+    // Pets 2 to 4 have what the later run asks for, so it writes only pet 1.
+    ['inventory apply later.csv --yes', '0: applied 1, unchanged 3'],
+    ['resume r1 --yes', '1: failed 4', 'run r2 has planned this record since', 'rejects'],
+    counts(9, 1, 1, 1),
+    ['undo r2 --yes', '0: applied 1'],
+    [`${apply} --max-delta 1`, '0: applied 4'],
+  ],
+  'a later run keeps no other rows of a stopped run from being resumed': [
+    { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2, 2]), 'later.csv': toCsv([[3, 9]]) } },
+    answering({ 2: 401 }),
+    [`${apply} --concurrency 1`, '4: applied 1'],
+    healed,
+    ['inventory apply later.csv --yes', '0: applied 1'],
+    ['resume r1 --yes', '3: applied 3, failed 1'],
+    counts(2, 2, 9, 2),
+    ['resume r1 --yes', '3: applied 3, failed 1'],
   ],
   'a run that adds is resumed whatever came later, by its id': [
     { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,1\n2,2\n', 'stock.csv': toCsv([70]) } },

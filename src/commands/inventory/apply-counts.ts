@@ -1,5 +1,5 @@
-import { runView, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import type { RunFlags } from '../../bulk/run.ts';
+import { type SessionMode, sessionMode, sessionView } from '../../bulk/session.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { parseColumnMap } from '../../config/keys.ts';
 import type { Context } from '../../context.ts';
@@ -16,7 +16,7 @@ export function applyCounts(
   mode = sessionMode(context),
 ): PreparedCommand {
   return {
-    view: runView(context, 'inventory', mode),
+    view: sessionView('inventory', mode),
     async run() {
       // Without a service, this fails before a large input is read.
       await context.client('bulk');

@@ -1,7 +1,7 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { whyNotAsked } from '../../asking.ts';
-import { runView, type SessionFlags } from '../../bulk/carry-out.ts';
 import { defaultFlags } from '../../bulk/run.ts';
+import { type SessionFlags, sessionMode, sessionView } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
@@ -26,8 +26,9 @@ export function editCounts(
   below: number | undefined,
   flags: SessionFlags,
 ): PreparedCommand {
+  const mode = sessionMode(context);
   return {
-    view: runView(context, 'inventory'),
+    view: sessionView('inventory', mode),
     async run() {
       const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
       const { text, counts } = await readEditText(context, below);
@@ -41,7 +42,7 @@ export function editCounts(
         originalText: text,
         parse: (edited) => parseEdited(edited, counts),
         send: (input) =>
-          startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags),
+          startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags, mode),
       });
     },
   };

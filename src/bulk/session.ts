@@ -9,7 +9,13 @@ import { lineOf } from '../output/messages.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { type CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
+import {
+  type CliError,
+  exitCodes,
+  InterruptedError,
+  type Signal,
+  type UsageError,
+} from '../process/errors.ts';
 import { checkFolder } from '../process/files.ts';
 import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
@@ -18,7 +24,7 @@ import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
-import { toRunInfo } from './list-runs.ts';
+import { listRuns, type RunList, toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
 import { type Report, reportOutput, reportView } from './report.ts';
 import {
@@ -29,9 +35,9 @@ import {
   printedRows,
   rowTerms,
 } from './row-view.ts';
-import { type Run, runKinds } from './run.ts';
+import { type Run, type RunHeader, runKinds } from './run.ts';
 import type { SessionSubject } from './session-subject.ts';
-import type { TargetLock } from './target.ts';
+import { lockTarget, type TargetLock } from './target.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -51,60 +57,65 @@ export function sessionMode({ flags }: Context): SessionMode {
 }
 
 /** Returns the columns of the report or the plan that a session prints. */
-export function runView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
+export function sessionView(noun: NounName, mode: SessionMode): View<object> {
   return mode === 'write' ? reportView : createRowView(noun);
 }
 
+/** Where a session writes, and how it finds its run. */
+interface SessionSource {
+  /** The target and the shard to lock, and the name that other processes are told. */
+  readonly place: Pick<RunHeader, 'target' | 'name' | 'flags'>;
+  /** Finds the subject among the runs of this user. Returns the output of the command if nothing is left to do. */
+  findSubject(list: RunList): Promise<SessionSubject | Output>;
+}
+
 /**
- * Carries out a session of a run: plans, asks, writes and reports.
+ * Runs a session: plans, asks, writes and reports, under a lock. Without writing it only plans, and locks nothing.
  *
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
-export async function carryOut(
+export async function runSession(
   context: Context,
-  subject: SessionSubject,
+  { place, findSubject }: SessionSource,
   flags: SessionFlags,
-  lock: TargetLock,
+  mode: SessionMode,
 ): Promise<Output> {
-  const { header } = subject.run;
+  await using lock = mode === 'write' ? await lockTarget(context, place, flags) : undefined;
+  const subject = await findSubject(await listRuns(context.io));
+  if ('kind' in subject) return subject;
+  lock?.nameRun(subject.run);
   const { session, plan, guardError } = await planSession(context, subject, flags);
+  if (!lock) return previewOutput(subject.run, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
+  await confirmPlan(context, subject.run, plan);
+  return reportOutput(context, await writePlan(context, subject, session, plan, flags, lock));
+}
+
+/** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
+async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promise<void> {
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
   for (const each of describePlan(header, plan)) await context.notice('summary', lineOf(each));
-  if (isWrite) {
-    const { singular, plural } = rowTerms(header.noun);
-    const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
-    await confirmWrite(context, { what, needsYes: true });
-  }
-  return reportOutput(context, await writePlan(context, subject, session, plan, flags, lock));
+  if (!isWrite) return;
+  const { singular, plural } = rowTerms(header.noun);
+  const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
+  await confirmWrite(context, { what, needsYes: true });
 }
 
 /**
- * Plans a session of a run and prints the plan. A diff exits 8 if a row is to be written or cannot be written, and a dry run exits 3
- * if a row cannot be written.
- *
- * @throws as `carryOut`. A plan that breaks a guard is printed nevertheless.
+ * Returns the output of a plan that is not written. A diff exits 8 if a row is to be written or cannot be written, and a dry run exits
+ * 3 if a row cannot be written. A plan that breaks a guard is printed nevertheless.
  */
-export async function previewRun(
-  context: Context,
-  subject: SessionSubject,
-  flags: SessionFlags,
-  mode: Exclude<SessionMode, 'write'>,
-): Promise<Output> {
-  const { run } = subject;
-  const { plan, guardError } = await planSession(context, subject, flags);
+function previewOutput(run: Run, plan: Plan, isDiff: boolean, guardError: UsageError | undefined): Output {
   const problems = countProblems(run, plan);
-  const exitCode = {
-    diff: problems + plan.changes.length > 0 ? exitCodes.differs : 0,
-    'dry-run': problems > 0 ? exitCodes.partial : 0,
-  }[mode];
+  const isOther = isDiff ? problems + plan.changes.length > 0 : problems > 0;
+  const otherCode = isDiff ? exitCodes.differs : exitCodes.partial;
   return {
     kind: 'list',
     pages: inPages(printedRows(run, plan)),
     notices: describePlan(run.header, plan),
-    exitCode,
+    exitCode: isOther ? otherCode : exitCodes.done,
     error: guardError,
   };
 }
