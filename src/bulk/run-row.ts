@@ -34,6 +34,7 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     intent,
     text,
     planned: undefined,
+    lastRead: undefined,
     doubt: undefined,
     outcome: undefined,
     planNumber: 0,
