@@ -28,8 +28,8 @@ export async function findTarget(context: Context): Promise<string> {
   if (!settings.offline) return tenant === undefined ? target : `${target} tenant ${tenant}`;
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
-  const { readStore } = await import('../server/store-file.ts');
-  return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
+  const { readStoreId } = await import('../server/store-file.ts');
+  return `offline:${readStoreId(offlineStore) ?? realFile(offlineStore)}`;
 }
 
 /** Returns true if two targets have one address, and only one of them has a tenant. */
