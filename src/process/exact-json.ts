@@ -31,7 +31,7 @@ export type JsonObject = { [key: string]: JsonValue };
 
 const maxDepth = 100;
 /** Matches text that may hold a number that a double changes; a match within a string is a false alarm. */
-const longNumber = /[\d.]{16}|\d[eE][+-]?\d/;
+const longNumber = /[\d.](?:[\d.]{15}|[eE][+-]?\d+(?![-\w"]))/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
