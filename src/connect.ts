@@ -161,7 +161,8 @@ async function collectHeaders(
   { baseUrl, contract: { tokenHeader: described }, headerFlags, token }: HeaderSources,
 ): Promise<ClientHeaders> {
   const userHeaders = headerFlags.map(parseHeaderFlag);
-  for (const name of [settings.get('auth-header'), described?.name ?? []].flat()) secrets.addHeader(name);
+  const tokenHeaderNames = [settings.get('auth-header'), described?.name ?? []].flat();
+  for (const name of tokenHeaderNames) secrets.addHeader(name);
   if (!isEmbedded(baseUrl) && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
@@ -183,7 +184,8 @@ async function collectHeaders(
     const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.setting), { settings, secrets });
     tokenHeaders.push({ name: tokenUse.header.name, value, givenBy: 'the token' });
   }
-  const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
+  const credentialNames = ['authorization', ...tokenHeaderNames].map((name) => name.toLowerCase());
+  const isAdded = userHeaders.some(({ name }) => credentialNames.includes(name.toLowerCase()));
   return {
     headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
     credentialSource: isAdded ? '--header' : tokenUse?.kind === 'sent' ? label : undefined,

@@ -8,7 +8,7 @@ import {
   type RunList,
   runsOnTarget,
 } from './list-runs.ts';
-import { runKinds } from './run.ts';
+import { runKinds, shardName } from './run.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
@@ -36,7 +36,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
   const { shard } = header.flags;
   if (id === undefined && shard)
     throw new UsageError(
-      `${verb}: the last run, ${info.id}, is shard ${shard.index}/${shard.count} of ${header.name}`,
+      `${verb}: the last run, ${info.id}, is shard ${shardName(shard)} of ${header.name}`,
       `name it, and the runs of the other shards: petstore ${verb} ${info.id}; \`petstore runs\` lists them`,
     );
   if (header.target !== target) {

@@ -12,7 +12,7 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import type { RunInfo } from './list-runs.ts';
 import { nextStepOf, rejectsLine, type UnwrittenPart } from './next-step.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
-import { runKinds } from './run.ts';
+import { runKinds, shardName } from './run.ts';
 import {
   idOfRow,
   type RowCounts,
@@ -45,7 +45,7 @@ export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'cou
     kind,
     noun,
     file: undoes ?? basename(name),
-    shard: shard ? `${shard.index}/${shard.count}` : undefined,
+    shard: shard ? shardName(shard) : undefined,
     target,
     profile: profile ?? undefined,
     delivery: delivery ?? undefined,

@@ -84,6 +84,11 @@ export function shardOf(id: bigint, count: number): number {
   return hashOf(String(id)) % count;
 }
 
+/** The name of a shard: `1/3` to `3/3`. */
+export function shardName({ index, count }: Shard): string {
+  return `${index || count}/${count}`;
+}
+
 /** Returns true if two shards share no pet: they are different parts of the same number of parts. */
 export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
   return a !== null && b !== null && a.count === b.count && a.index !== b.index;

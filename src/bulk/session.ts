@@ -99,7 +99,8 @@ async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promi
   for (const each of describePlan(header, plan)) await context.notice('summary', lineOf(each));
   if (!isWrite) return;
   const { singular, plural } = rowTerms(header.noun);
-  const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
+  const action = header.flags.relative ? 'change' : runKinds[header.kind].action;
+  const what = `${action} ${counted(plan.changes.length, singular, plural)}`;
   await confirmWrite(context, { what, needsYes: true });
 }
 

@@ -215,7 +215,7 @@ function tokenHint({ call, response }: Failure): string {
   if (credentialSource === undefined)
     return (
       whyNoCredential ??
-      'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
+      'give a token in PETSTORE_TOKEN, or its file with `petstore config set token-file <file> --profile <name>`'
     );
   return response?.status === 401
     ? `is the token of ${credentialSource} that of this service, and still valid?`

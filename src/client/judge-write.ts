@@ -145,7 +145,7 @@ function readWrite(
   if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
     return { fault: 'the answer is not the deleted record' };
   const others = otherValues(operation, values, fields, mask);
-  const fault = others.length === 0 ? undefined : `the service answered ${others.join('; ')}`;
+  const fault = others.length === 0 ? undefined : `the answer has ${others.join('; ')}`;
   return { record, id: idIn(operation, fields), fault };
 }
 

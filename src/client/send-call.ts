@@ -178,17 +178,14 @@ function followRedirect(
 ): HttpRequest | CliError {
   const location = headerValue(response.headers, 'location');
   const to = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined;
-  const isAllowed = isReadMethod(method) && to?.origin === new URL(url).origin;
-  if (to && isAllowed && redirects < maxRedirects) {
-    to.hash = '';
-    return { method, url: to.href, headers };
-  }
-  const target = to ? maskUrl(to.href) : 'no URL';
   const { status } = response;
-  const rule = `at most ${maxRedirects} are followed, of a GET within one origin`;
-  return noAnswerError('redirect', `the service answered ${status}, a redirect to ${target}; ${rule}`, {
-    status,
-  });
+  const refuse = (rule: string, target = to ? maskUrl(to.href) : 'no URL') =>
+    noAnswerError('redirect', `the service answered ${status}, a redirect to ${target}; ${rule}`, { status });
+  if (!isReadMethod(method)) return refuse('only a GET is followed');
+  if (!to || to.origin !== new URL(url).origin) return refuse('only one to the same origin is followed');
+  if (redirects >= maxRedirects) return refuse(`at most ${maxRedirects} are followed`);
+  to.hash = '';
+  return { method, url: to.href, headers };
 }
 
 /**

@@ -106,7 +106,7 @@ const maxBytes = 64 * 1024;
 const longestReadMs = 10_000;
 
 /**
- * Reads the token. A newline at the end of a file or of a command's output is dropped.
+ * Reads the token. A newline at its end is dropped.
  *
  * @param signal ends a token-command.
  * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take, or than 10 s.
@@ -115,13 +115,13 @@ export async function readToken(
   { kind, text }: Pick<TokenSetting, 'kind' | 'text'>,
   { io, signal, timeoutMs }: { readonly io: Io; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<string> {
-  if (kind === 'variable') return text;
   const limitMs = Math.min(timeoutMs, longestReadMs);
-  const output =
-    kind === 'file'
-      ? await readTokenFile(text, limitMs)
-      : await runTokenCommand(text, { io, signal, limitMs });
-  return output.replace(/\r?\n$/, '');
+  const read = {
+    variable: () => text,
+    file: () => readTokenFile(text, limitMs),
+    command: () => runTokenCommand(text, { io, signal, limitMs }),
+  };
+  return (await read[kind]()).replace(/\r?\n$/, '');
 }
 
 /**

@@ -136,7 +136,8 @@ export function describeKey(key: SettingKey): string {
 /** Returns the key of this name. @throws UsageError if there is none. */
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
-  throw new UsageError(`unknown key '${key}'`, `keys are ${settingKeys.join(', ')}`);
+  const ways = 'a token is not stored: set token-file or token-command, or give it in PETSTORE_TOKEN';
+  throw new UsageError(`unknown key '${key}'`, key === 'token' ? ways : `keys are ${settingKeys.join(', ')}`);
 }
 
 /**

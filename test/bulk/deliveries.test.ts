@@ -112,6 +112,12 @@ stories({
   ],
 });
 
+test('the question before a delivery says that it changes counts, because it does not set them', async () => {
+  await using shop = await stockShop([5], delivery('1,+1'));
+  const asked = await shop.run(deliver.replace(' --yes', ''));
+  expect(asked.stderr).toContain('error: change 1 count: needs confirmation');
+});
+
 test('rows that are left out name each run that has booked them', async () => {
   await using shop = await stockShop([5, 5], delivery('1,+1'));
   await shop.run(deliver);

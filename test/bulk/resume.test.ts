@@ -212,6 +212,7 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   const runs = await Promise.all(shards);
   for (const report of runs) expect(report).toMatchObject({ code: 0, failed: 0 });
   expect(runs.map(({ id }) => id).sort()).toEqual(['r1', 'r2', 'r3']);
+  expect(runs.map(({ shard }) => shard)).toEqual(['1/3', '2/3', '3/3']);
   expect(new Set(shop.stock.values())).toEqual(new Set([2]));
 });
 

@@ -35,7 +35,7 @@ const stops: readonly Stop[] = [
     what: `a ${status}`,
     begin: (shop: StockServer) => trouble(shop, (_, __, all) => (all > 30 ? status : undefined)),
     summary: { code: 4, applied: 30, failed: 1, unprocessed: 69 },
-    stderr: /"hint":"give a token: .*; then go on with: petstore resume /,
+    stderr: /"hint":"give a token in .*; then go on with: petstore resume /,
   })),
   {
     what: 'a redirect',

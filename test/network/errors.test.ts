@@ -97,18 +97,23 @@ test('the error of the embedded store names a path, not an address', async () =>
 });
 
 const give =
-  'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service';
+  'give a token in PETSTORE_TOKEN, or its file with `petstore config set token-file <file> --profile <name>`';
 const token = { PETSTORE_TOKEN: 's3cret' };
+const ofHeader = 'is the token of --header that of this service, and still valid?';
 
-test.each([
+test.each<[status: number, env: Readonly<Record<string, string>>, hint: string, header?: string]>([
   [401, {}, give],
+  [401, {}, give, 'x-trace: 1'],
+  [401, {}, ofHeader, 'Authorization: Bearer s3cret'],
+  [401, { PETSTORE_AUTH_HEADER: 'X-Key' }, ofHeader, 'x-key: s3cret'],
   [403, {}, give],
   [401, token, 'is the token of PETSTORE_TOKEN that of this service, and still valid?'],
   [403, token, 'the token of PETSTORE_TOKEN may not do this'],
-])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint) => {
+])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint, header) => {
   const reply = { status, headers: { 'request-id': 'abc-1' }, body: { ...refused, status } };
   await using server = await recordingServer({}, () => reply);
-  const run = await runAt(server, 'categories list', { env });
+  const words = ['categories', 'list', ...(header === undefined ? [] : ['--header', header])];
+  const run = await runAt(server, words, { env });
   expect(run.code).toBe(4);
   expect(run.stderr).toContain(`; request id abc-1)\nhint: ${hint}\n`);
 });

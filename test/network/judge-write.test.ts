@@ -63,13 +63,13 @@ describe('the answer of an update', () => {
     for (const [values, body, difference] of cases)
       expect(judge('updatePet', { values }, [200, body])).toMatchObject({
         record: { fields: { name: 'Luna' } },
-        reason: { message: `the service answered ${difference}` },
+        reason: { message: `the answer has ${difference}` },
       });
   });
 
   test('shows nothing if it lacks the field', () => {
     const { reason } = judge('updatePet', { values: { nickname: 'Lu' } }, [200, pet]);
-    expect(reason?.message).toBe('the service answered no nickname');
+    expect(reason?.message).toBe('the answer has no nickname');
   });
 });
 

@@ -53,9 +53,10 @@ describe('the token', () => {
     expect(await sent(env, header)).toMatchObject({ code: 0, value });
   });
 
-  test('of a file has its one trailing newline dropped', async () => {
+  test('of a file or a variable has its one trailing newline dropped', async () => {
     for (const text of ['s3cret\n', 's3cret\r\n'])
-      expect(await sent({ PETSTORE_TOKEN_FILE: file(text) })).toMatchObject({ value: 'Bearer s3cret' });
+      for (const env of [{ PETSTORE_TOKEN_FILE: file(text) }, { PETSTORE_TOKEN: text }])
+        expect(await sent(env)).toMatchObject({ value: 'Bearer s3cret' });
   });
 
   test('of a command comes without a shell, and is masked in what the command prints on stderr', async () => {

@@ -164,6 +164,7 @@ test('a token that the service sends back is in no report, even if the text is c
 });
 
 test.each([
+  [['--report', 'json=-'], "--report 'json=-': must be github, junit=<file> or json=<file>"],
   [['--report', 'junit'], "--report 'junit': must be github, junit=<file> or json=<file>"],
   [['--expect', 'POST /pets 201'], 'only GET is sent'],
   [['-o', 'csv'], '-o csv: smoke prints a report for people'],

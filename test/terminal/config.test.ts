@@ -90,6 +90,7 @@ test.each([
   expect(code).toBe(2);
   expect(stderr.split('\n')[0]).toBe(`error: ${message}`);
   expect(stderr).not.toContain('s3cret');
+  if (words?.startsWith('set token')) expect(stderr).toContain('hint: a token is not stored: set token-file');
   expect(fs.existsSync(config.path)).toBe(false);
 });
 

@@ -141,7 +141,7 @@ function parseReports(values: readonly string[] = []): readonly FileReport[] {
   return values
     .filter((value) => value !== 'github')
     .map((value) => {
-      const [, format, path = ''] = /^(junit|json)=(.+)$/s.exec(value) ?? [];
+      const [, format, path = ''] = /^(junit|json)=(?!-$)(.+)$/s.exec(value) ?? [];
       if (format === undefined)
         throw new UsageError(`--report '${value}': must be github, junit=<file> or json=<file>`);
       return [path, format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2)];
