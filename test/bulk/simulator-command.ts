@@ -1,3 +1,4 @@
+import { parseJson } from '../helpers/stock-shop.ts';
 import type { InputFile, TypedRows } from './simulator-files.ts';
 import { numberIn } from './simulator-service.ts';
 
@@ -80,17 +81,7 @@ export function namedCommand({ error, summary, stderr }: Command): string[] | un
 
 /** The error that a command printed as JSON, the last line on stderr. */
 export function errorOf(stderr: string): Record<string, unknown> | undefined {
-  const last = parseJson(stderr.trimEnd().split('\n').at(-1) ?? '');
-  return (last as { error?: Record<string, unknown> } | undefined)?.error;
-}
-
-/** Undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parseJson(stderr.trimEnd().split('\n').at(-1) ?? '')?.error as Command['error'];
 }
 
 /** The states of the rows that a person may settle. */

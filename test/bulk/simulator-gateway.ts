@@ -208,8 +208,8 @@ export class Gateway {
     const fault = random.chance(share) ? random.pick(kinds) : undefined;
     if (fault && (isRead || this.isPossible(fault, request))) {
       if (fault.fate !== 'refused' || !faults.isCertain(method, fault.status)) this.doubt(request);
-      this.note(request, JSON.stringify(fault));
       this.misbehave(request, response, fault);
+      this.note(request, JSON.stringify(fault));
     } else {
       const answer = service.perform(request);
       if (!faults.isCertain(method, answer.status)) this.doubt(request);
@@ -222,10 +222,10 @@ export class Gateway {
   }
 
   private note({ number, command, method, id, url, headers, entry }: Request, answer: string): void {
-    const conditions = `${headers['if-match'] ?? ''} ${headers['if-none-match'] ?? ''}`.trim();
-    this.trace.push(
-      `   ${number}: ${command} ${method} ${id ?? url} ${entry?.value ?? ''} ${conditions} -> ${answer}`,
-    );
+    const words = [method, id ?? url, entry?.value, headers['if-match'], headers['if-none-match']];
+    const sent = words.filter((word) => word !== undefined && word !== '').join(' ');
+    const now = id === undefined ? '' : `, now ${this.service.entries.get(id)?.value ?? 'gone'}`;
+    this.trace.push(`   ${command}, request ${number}: ${sent} -> ${answer}${now}`);
   }
 
   private doubt({ method, command, id, entry }: Request): void {

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/main.ts';
 import { randomOf } from '../helpers/random.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { parseJson } from '../helpers/stock-shop.ts';
 import {
   type Command,
   errorOf,
   type ListedRun,
   namedCommand,
-  parseJson,
   type ShownRow,
   shownColumns,
   shownRows,
@@ -167,6 +167,7 @@ export class World {
       io.raise('SIGINT');
     };
     this.gateway.admit({ command: number, process, conduct, raise });
+    this.gateway.trace.push(`${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, disk })}`);
     const plumbing = ['-o', 'json', '-H', `${commandHeader}: ${number}`];
     const ended = running.run(process, () => main([...words, ...plumbing], io));
     const code = await Promise.race([ended, death]);
@@ -188,7 +189,7 @@ export class World {
       hasCrashed: isDead,
       isFull: failedWrites > 0,
       stderr: io.written('stderr'),
-      summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),
+      summary: isDead ? undefined : parseJson(io.written('stdout')),
       error: isDead ? undefined : errorOf(io.written('stderr')),
       touched: [
         ...new Set([...touched].flatMap((each) => /\/state\/.*\/(r\d+)\.jsonl/.exec(each)?.[1] ?? [])),
@@ -197,7 +198,6 @@ export class World {
     this.commands.push(command);
     const { summary, error } = command;
     this.gateway.trace.push(
-      `${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, disk })}`,
       isDead ? '   it died' : `   exit ${code} ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
     );
     return command;

@@ -6,18 +6,16 @@ import { calmStep, createHistory, type History, type Step } from './simulator-hi
 import { Model } from './simulator-model.ts';
 import { World } from './simulator-world.ts';
 
-// A machine that makes histories of runs: a service with every fault, others who write between any two requests, a disk
-// that is full or loses what was not synced, and a person who types whatever may be typed. After each command the model
-// checks what the program did and said. A fixed seed is played, and the seed of the day. Titles and failures name the seed.
-//
-//   PETSTORE_TEST_SEED=7      this seed alone
-//   PETSTORE_TEST_ROUND=31    only this round of it
-//   PETSTORE_TEST_ROUNDS=5000 more histories of each seed
+// Plays random histories of runs against a model of what runs promise: README.md says how to read a failure. A fixed seed is
+// played, and the seed of the day.
 
 const today = Number(new Date().toISOString().slice(0, 10).replaceAll('-', ''));
 const { PETSTORE_TEST_SEED: given, PETSTORE_TEST_ROUND: only } = process.env;
 const seeds = given === undefined ? [1, today] : [Number(given)];
 const nameOf = (seed: number) => (seed === today ? `the seed of the day, ${seed}` : `seed ${seed}`);
+const command = 'npm test -- test/bulk/simulator.test.ts';
+const finding =
+  'This is a new finding of the seed of the day. The last change may be innocent: replay it without that change too.\n';
 const rounds = Number(process.env.PETSTORE_TEST_ROUNDS ?? 100);
 const blockSize = 25;
 
@@ -63,7 +61,8 @@ async function play(history: History): Promise<readonly string[] | undefined> {
     return undefined;
   } catch (error) {
     const why = error instanceof Violation ? error.message : `${(error as Error).stack}`;
-    return [why, JSON.stringify(history.service), ...world.gateway.trace];
+    const facts = [history.service, [...history.stock], ...history.files].map((fact) => JSON.stringify(fact));
+    return [why, '', ...facts, ...world.gateway.trace];
   } finally {
     await world.close();
   }
@@ -84,10 +83,11 @@ test.each(blocks)(
     const failures: string[] = [];
     for (let round = first; round <= last && failures.length < 2; round += 1) {
       const failure = await play(createHistory(seed, round));
-      const name = `PETSTORE_TEST_SEED=${seed} PETSTORE_TEST_ROUND=${round}`;
-      if (failure) failures.push([name, ...failure].join('\n'));
+      const replay = `PETSTORE_TEST_SEED=${seed} PETSTORE_TEST_ROUND=${round} ${command}`;
+      const head = given === undefined && seed === today ? finding : '';
+      if (failure) failures.push([head + replay, ...failure].join('\n'));
     }
-    expect(failures.join('\n\n')).toBe('');
+    if (failures.length > 0) expect.fail(failures.join('\n\n'));
   },
-  10_800_000,
+  600_000,
 );

@@ -44,7 +44,7 @@ export function openWorkspace(server: Pick<StockServer, 'url'>): Workspace {
     run,
     async report(line, options) {
       const { code, stdout, stderr } = await run([...wordsOf(line), '-o', 'json'], options);
-      const error = parseJson(stderr.trim().split('\n').at(-1) ?? '')?.error as Report['error'];
+      const error = parseJson(stderr.trimEnd().split('\n').at(-1) ?? '')?.error as Report['error'];
       return { ...parseJson(stdout), code, stderr, error };
     },
     async states(id) {
@@ -58,7 +58,8 @@ export function openWorkspace(server: Pick<StockServer, 'url'>): Workspace {
   };
 }
 
-function parseJson(text: string): Record<string, unknown> | undefined {
+/** Undefined if the text is not JSON. */
+export function parseJson(text: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(text);
   } catch {
