@@ -3,7 +3,7 @@ import type { Outcome, Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './run-row.ts';
+import { isAppliedOrUncertain, isLeft, type RunRow, rowName, rowStateOf } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
@@ -29,8 +29,8 @@ export async function findClaims(
   }
   for (const info of delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery))
     if (info.id !== id)
-      await addClaims(claims, list, info, certainRows, (row, other, isTakenBack) =>
-        isTakenBack ? undefined : claimOfBooking(info, row, other),
+      await addClaims(claims, list, info, certainRows, (row, other, undoRow) =>
+        isTakenBack(undoRow) ? undefined : claimOfBooking(info, row, other),
       );
   const basePlan = (row: RunRow) => basePlanOf(row, undoneRows.get(row.line));
   const basedRows = rows.filter((row) => row.id !== undefined && Number.isFinite(basePlan(row)));
@@ -38,8 +38,8 @@ export async function findClaims(
     if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
     const earlierRows = basedRows.filter((row) => basePlan(row) < info.planNumber);
     const claimOf = undoneRun ? claimOnUndo : claimOnResume;
-    await addClaims(claims, list, info, earlierRows, (row, laterRow, isTakenBack) =>
-      hasPlannedSince(row, laterRow, basePlan(row)) ? claimOf(info, row, laterRow, isTakenBack) : undefined,
+    await addClaims(claims, list, info, earlierRows, (row, laterRow, undoRow) =>
+      hasPlannedSince(row, laterRow, basePlan(row)) ? claimOf(info, row, laterRow, undoRow) : undefined,
     );
   }
   return claims;
@@ -48,22 +48,22 @@ export async function findClaims(
 /**
  * Adds the claims of one run on the rows that have none.
  *
- * @param claimOf returns the claim by the run's own row for the same record. `isTakenBack`: the undo of the run has taken it back.
+ * @param claimOf returns the claim by the run's own row for the same record, and that of its undo.
  */
 async function addClaims(
   claims: Map<RunRow, Outcome>,
   list: RunList,
   info: RunInfo,
   rows: readonly RunRow[],
-  claimOf: (row: RunRow, otherRow: RunRow, isTakenBack: boolean) => Outcome | undefined,
+  claimOf: (row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined) => Outcome | undefined,
 ): Promise<void> {
   const openRows = rows.filter((row) => !claims.has(row));
   if (openRows.length === 0) return;
-  const takenBack = await readTakenBack(list, info);
-  const otherRows = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
+  const otherRows = await readRows(list, info.id);
+  const undoRows = await readRows(list, info.undo?.id);
   for (const row of openRows) {
     const otherRow = otherRows.get(row.id);
-    const claim = otherRow && claimOf(row, otherRow, takenBack.has(row.id));
+    const claim = otherRow && claimOf(row, otherRow, undoRows.get(row.id));
     if (claim) claims.set(row, claim);
   }
 }
@@ -102,12 +102,18 @@ function signed(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
-/** Reads the ids of the records that the undo of a run has taken back. */
-async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint | undefined>> {
-  if (!undo) return new Set();
-  const { rows } = await readRun(list, undo.id);
-  const isTakenBack = (row: Row) => rowStateOf(row) === 'applied' || rowStateOf(row) === 'unchanged';
-  return new Set(rows.filter(isTakenBack).map(({ id }) => id));
+/** Reads the rows of a run by the ids of their records. */
+async function readRows(
+  list: RunList,
+  id: string | undefined,
+): Promise<ReadonlyMap<bigint | undefined, RunRow>> {
+  if (id === undefined) return new Map();
+  return new Map((await readRun(list, id)).rows.map((row) => [row.id, row]));
+}
+
+/** Returns true if an undo has taken back a row. */
+function isTakenBack(undoRow: RunRow | undefined): boolean {
+  return undoRow?.outcome?.kind === 'applied' || undoRow?.outcome?.kind === 'unchanged';
 }
 
 /** Returns the claim of a later run on a row of a resumed run: its value is not replaced, even if it was taken back. */
@@ -122,12 +128,19 @@ function claimOnUndo(
   { id, header }: RunInfo,
   { doubt }: Row,
   laterRow: RunRow,
-  isTakenBack: boolean,
+  undoRow: RunRow | undefined,
 ): Outcome | undefined {
   if (doubt) return leaveToPerson(id);
   const { canBeUndone } = runKinds[header.kind];
-  if (isTakenBack || !canBeUndone || !isAppliedOrUncertain(laterRow)) return undefined;
-  const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
+  if (isTakenBack(undoRow) || !canBeUndone || !isAppliedOrUncertain(laterRow)) return undefined;
+  const fact = `run ${id} has written this record since`;
+  // Somebody else has changed it after that run, so it is never taken back.
+  if (undoRow?.outcome?.kind === 'failed' && !isLeft(undoRow))
+    return {
+      kind: 'failed',
+      reason: { code: 'later_run', message: `${fact}, and its undo has left it alone` },
+    };
+  const message = `${fact}: undo that run first, or apply the file again`;
   return { kind: 'failed', reason: { code: 'later_run', message, isTransient: true, waitsFor: { run: id } } };
 }
 

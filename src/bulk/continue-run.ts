@@ -6,7 +6,7 @@ import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, type RunList, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { defaultFlags, type Run } from './run.ts';
-import { isAppliedOrUncertain } from './run-row.ts';
+import { isAppliedOrUncertain, isResumable, needsPerson, type RunRow } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextSubject, type SessionSubject } from './session-subject.ts';
 import { findTarget } from './target.ts';
@@ -58,8 +58,20 @@ async function findNextSubject(
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(verb, ended, other, mode);
   }
-  if (subject.undoneRun) await context.notice('summary', describeUndone(subject.undoneRun));
+  const { run, undoneRun } = subject;
+  if (undoneRun) await context.notice('summary', describeUndone(undoneRun));
+  const uncertainRows = run.id === undefined ? (undoneRun?.rows.filter(isSettledByResume) ?? []) : [];
+  if (uncertainRows.length > 0)
+    await context.notice(
+      'warning',
+      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and the undo leaves ${uncertainRows.length === 1 ? 'it' : 'them'} alone: \`petstore resume ${info.id}\` before it finds out`,
+    );
   return subject;
+}
+
+/** Returns true if it is uncertain whether a row was written, and a resume finds out. */
+function isSettledByResume(row: RunRow): boolean {
+  return row.doubt !== undefined && isResumable(row) && !needsPerson(row);
 }
 
 /** Says which run is undone. */
@@ -84,12 +96,14 @@ function nothingOutput(
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
+  // A run that an undo leaves as it is has told its failures itself.
+  const error = verb === 'undo' && undoes === null ? undefined : runError(info);
   const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
   return {
     kind: 'text',
     text: '',
     data: mode === 'write' ? toRunJson(info) : [],
     notices,
-    error: runError(info),
+    error,
   };
 }

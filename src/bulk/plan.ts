@@ -96,6 +96,7 @@ async function readAll(
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const wasRead = new Uint8Array(rows.length);
+  let isAnyFound = false;
   let at = 0;
   const takeOnce = (id: bigint, record: ServiceRecord | undefined) => {
     // Most lists are in the order of their ids.
@@ -105,6 +106,7 @@ async function readAll(
     if (row?.id !== id || wasRead[at]) return;
     wasRead[at] = 1;
     at += 1;
+    isAnyFound ||= record !== undefined;
     take(row, record);
   };
   const unreadRows = () => rows.filter((_, index) => !wasRead[index]);
@@ -119,11 +121,13 @@ async function readAll(
       if (!port.canReadEach || !(error instanceof CutListError)) throw error;
     }
   // A list that changes while it is read may skip a record, so each record that it lacks is read by itself.
-  if (port.canReadEach)
+  if (port.canReadEach) {
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),
     );
-  else if (unreadRows().length > 0) await readList();
+    // If the base URL is wrong, nothing is found, and there is no list either.
+    if (!isAnyFound && rows.length > 0 && port.canList) await port.list().next();
+  } else if (unreadRows().length > 0) await readList();
   return unreadRows();
 }
 

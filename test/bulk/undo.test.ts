@@ -36,6 +36,16 @@ stories({
     ['undo r1 --yes', '0:'],
     counts(1, 1, 1),
   ],
+  'a record that others changed after a later run is left alone for good': [
+    { counts: [1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([9]) } },
+    [apply, '0: applied 1'],
+    ['inventory apply later.csv --yes', '0: applied 1'],
+    setting({ 1: 7 }),
+    ['undo r2 --yes', '3: failed 1'],
+    ['undo r1 --yes', '3: failed 1', 'its undo has left it alone'],
+    ({ run }) => run('runs -o json').then(({ stdout }) => expect(stdout).not.toMatch('stopped')),
+    counts(7),
+  ],
   'a value that a later run could not replace is taken back': [
     { counts: [1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([9]) } },
     [apply, '0: applied 1'],
@@ -169,13 +179,26 @@ test('an undo removes the entries that its run created, and its plan has them', 
 
 test('an undo of a run that wrote nothing says so, and takes back no earlier run', async () => {
   await using shop = await appliedShop([5], [6]);
-  await shop.report(apply);
+  trouble(shop, { 1: 422 });
+  shop.write('stock.csv', toCsv([7]));
+  expect((await shop.report(apply)).code).toBe(1);
   const undo = await shop.run('undo --yes');
   expect(undo).toMatchObject({ code: 0, stdout: '' });
   const other = 'the last other run is r1 (stock.csv): petstore undo r1';
   expect(undo.stderr).toBe(`run r2 has written nothing: nothing is left to do; ${other}\n`);
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(2);
-  expect(shop.writes()).toEqual([]);
+  expect(shop.writes()).toHaveLength(1);
+});
+
+test('an undo says first which rows a resume would settle', async () => {
+  await using shop = await stockShop([1, 1]);
+  shop.write('stock.csv', toCsv([4, 4]));
+  trouble(shop, { 2: 502 });
+  await shop.report(`${apply} --retries 0`);
+  healed(shop);
+  const { code, stderr } = await shop.run('undo --yes');
+  expect(code).toBe(3);
+  expect(stderr).toContain('1 row may have been written, and the undo leaves it alone: `petstore resume r1`');
 });
 
 test('an undo that has nothing left to do names the last other run, if no run was named', async () => {
