@@ -5,7 +5,7 @@ import { nouns } from '../api/nouns.ts';
 import { toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation, Parameter } from '../api/operations.ts';
 import { componentReference } from '../api/schemas.ts';
-import { otherRecord, titleOrText } from '../client/read-answer.ts';
+import { isJsonType, otherRecord, titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -46,7 +46,7 @@ export function judge(
     throw mismatch(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: ranges.join(' or '),
     });
-  if (!/[/+]json$/.test(mediaType)) return undefined;
+  if (!isJsonType(mediaType)) return undefined;
   if (!isUtf8(answer.body)) throw mismatch('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw mismatch('the body is not JSON', { expected: 'JSON' });
   const result = schema ? compareWithSchema(client.contract, operation, schema, json) : {};

@@ -5,11 +5,11 @@ import { connect as connectTls, createSecureContext, type TLSSocket } from 'node
 import { bareHost } from '../api/http.ts';
 import { hintOf } from '../client/call-error.ts';
 import { socketTarget } from '../client/transport/node-http.ts';
-import { noAnswerError, transportError } from '../client/transport/response.ts';
+import { timeoutError, transportError } from '../client/transport/response.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
 import { type CliError, exitCodes } from '../process/errors.ts';
-import { counted, dayOf, durationText } from '../process/text.ts';
+import { counted, dayOf } from '../process/text.ts';
 import { type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
 
 // The checks that send no request: of the host name, the connection and the TLS handshake.
@@ -24,7 +24,7 @@ async function checkSocket(
 ): Promise<Finding> {
   if (typeof socket === 'string') return skip(socket);
   const { timeoutMs } = client.limits;
-  const timedOut = () => noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
+  const timedOut = () => timeoutError(timeoutMs);
   try {
     // A lookup cannot be cancelled, so its result is ignored.
     return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, (cancellation) =>

@@ -1,6 +1,6 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Attempt, isOutageStatus } from '../client/answer-table.ts';
+import { type Attempt, statusRule } from '../client/answer-table.ts';
 import type { CallInput, CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { pageSize } from '../client/whole-list.ts';
@@ -79,8 +79,10 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
   const callOptions = ({ isFinalStatus }: AskOptions = {}): CallOptions => ({
     signal,
     // Asked again if the service is overloaded, or a gateway does not reach it.
-    isFinalStatus: (status) =>
-      (status !== 429 && !isOutageStatus(status)) || isFinalStatus?.(status) === true,
+    isFinalStatus: (status) => {
+      const { pauses, isOutage } = statusRule(status);
+      return !(pauses || isOutage) || isFinalStatus?.(status) === true;
+    },
     afterAttempt: (attempt) => attempts.push(attempt),
   });
   return {

@@ -1,7 +1,7 @@
 import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { type Author, CliError, type ErrorKind, type NoAnswer } from '../process/errors.ts';
 
-// What an answer means for a write, a retry and an error. `pace.ts` has the pause of a run, `client.ts` a withdrawn operation.
+// What an answer, or the reason why there is none, means for a write, a retry, a run and an error. `client.ts` has a withdrawn operation.
 
 /** One attempt of a call, after its end. */
 export interface Attempt {
@@ -50,6 +50,10 @@ interface AnswerRule {
   readonly isTransient: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
+  /** True if a gateway may have answered because the service is overloaded or unreachable. */
+  readonly isOutage?: true;
+  /** True if a run pauses. */
+  readonly pauses?: true;
 }
 
 const refusal: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
@@ -75,22 +79,44 @@ const statusTable: readonly (readonly [statuses: readonly number[], rule: Answer
   [[408], lost],
   [[409], { ...refusal, verdict: 'conflict' }],
   [[412], { ...refusal, verdict: 'stale', isTransient: true }],
-  [[425, 429], busy],
+  [[425], busy],
+  [[429], { ...busy, pauses: true }],
   [[501, 505], { ...refusal, kind: 'unavailable' }],
+  [[502, 504], { ...lost, isOutage: true }],
+  [[503], { ...lost, isOutage: true, pauses: true }],
 ];
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
 /** Gateways also send these statuses, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);
-/** The causes after which a retry may succeed at once. */
-const retriedCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
-  'connection-refused',
-  'reset',
-  'timeout',
-  'proxy',
-  'dns',
-]);
+
+interface NoAnswerRule {
+  /** True if a retry may succeed at once. */
+  readonly isRetried?: true;
+  /** True if nobody listens at the address. */
+  readonly isUnreachable?: true;
+  /** True if a proxy has failed, and has not forwarded the request. */
+  readonly isOfProxy?: true;
+}
+
+const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {
+  'connection-refused': { isRetried: true, isUnreachable: true },
+  dns: { isRetried: true, isUnreachable: true },
+  tls: {},
+  proxy: { isRetried: true, isOfProxy: true },
+  'proxy-refused': { isOfProxy: true },
+  timeout: { isRetried: true },
+  reset: { isRetried: true },
+  redirect: {},
+  'invalid-response': {},
+};
+
+/** Returns the rule of an error without a valid answer. Any other error has an empty rule. */
+export function noAnswerRule(error: Error | undefined): NoAnswerRule {
+  const { noAnswer } = error instanceof CliError ? error.details : {};
+  return noAnswer ? noAnswerRules[noAnswer] : {};
+}
 
 /** Returns what an attempt without success means for a write, by its answer or the absence of one, and its method. */
 export function verdictOf(
@@ -110,9 +136,8 @@ function verdictOfAnyMethod({
   author,
 }: Parameters<typeof verdictOf>[0]): FailureVerdict {
   if (response) return statusRule(response.status, author).verdict;
-  const isRetriedCause = error instanceof CliError && retriedCauses.has(error.details.noAnswer);
-  if (isSent) return isRetriedCause ? 'lost' : 'unrepeatable';
-  return isRetriedCause ? 'busy' : 'rejected';
+  if (noAnswerRule(error).isRetried) return isSent ? 'lost' : 'busy';
+  return isSent ? 'unrepeatable' : 'rejected';
 }
 
 /** Returns true if a request with this verdict is retried. */
@@ -143,11 +168,6 @@ export function isDeniedStatus(status: number | undefined): boolean {
   return statusRules.get(status) === denied;
 }
 
-/** Returns true if a gateway may have answered because the service is overloaded or unreachable. */
-export function isOutageStatus(status: number | undefined): boolean {
-  return status === 502 || status === 503 || status === 504;
-}
-
 /**
  * Returns true if a write may have been applied: the service itself did not refuse every attempt that was sent. An answer to one
  * attempt says nothing about the others.
@@ -170,8 +190,9 @@ export function isTransientError({ kind, details: { status, author } }: CliError
 }
 
 /** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */
-export function isReadingRetried({ details: { status, author, noAnswer } }: CliError): boolean {
-  if (noAnswer !== undefined) return retriedCauses.has(noAnswer);
+export function isReadingRetried(error: CliError): boolean {
+  const { status, author, noAnswer } = error.details;
+  if (noAnswer !== undefined) return noAnswerRule(error).isRetried === true;
   const isGatewayPage = isMissingStatus(status) && author !== 'service';
   return isGatewayPage || isRetriedVerdict(statusRule(status, author).verdict);
 }

@@ -14,6 +14,7 @@ import {
   isRetried,
   isSuccess,
   mayHaveBeenApplied,
+  noAnswerRule,
   statusRule,
 } from './answer-table.ts';
 import type { Call } from './call.ts';
@@ -204,8 +205,7 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   address: {
     when: ({ error, response, kind }) =>
-      (isMissingStatus(response?.status) && kind === 'unavailable') ||
-      ['connection-refused', 'dns'].includes(error?.details.noAnswer ?? ''),
+      (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error).isUnreachable,
     text: 'is the base URL right, and the service running? `doctor` with the same flags looks at each step',
   },
 };

@@ -1,5 +1,5 @@
 import { isSafeMethod } from '../api/http.ts';
-import { type Attempt, isOutageStatus } from './answer-table.ts';
+import { type Attempt, statusRule } from './answer-table.ts';
 
 /** An outage is long after this number of attempts in a row without an answer from the service. */
 const maxUnanswered = 20;
@@ -55,5 +55,5 @@ export class Outage {
 
 /** Returns true if the service itself has answered, and not a gateway that has no way to it. */
 function isOfService({ response, author }: Attempt): boolean {
-  return response !== undefined && !isOutageStatus(response.status) && author !== 'gateway';
+  return response !== undefined && !statusRule(response.status).isOutage && author !== 'gateway';
 }

@@ -2,7 +2,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
-import type { Attempt } from './answer-table.ts';
+import { type Attempt, statusRule } from './answer-table.ts';
 import { Outage } from './outage.ts';
 import { retryDelay } from './retry.ts';
 
@@ -66,7 +66,7 @@ export class Pace {
           `the service answered ${status} and asks to wait ${durationText(retryAfterMs)}, longer than ${durationText(maxRetryWaitMs)}`,
         ),
       );
-    const pauseMs = retryAfterMs ?? (status === 429 || status === 503 ? retryDelay(1) : 0);
+    const pauseMs = retryAfterMs ?? (statusRule(status).pauses ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, now + pauseMs);
     const whyGivenUp = this.outage.count(attempt, now);
     if (whyGivenUp !== undefined) this.stop.trigger(new CliError('unavailable', whyGivenUp));

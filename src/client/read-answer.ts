@@ -209,9 +209,10 @@ export function titleOrText(text: string): string {
   return /^\s*</.test(text) ? (/<title[^<>]*>([^<]*[^<\s][^<]*)/i.exec(text)?.[1] ?? text) : text;
 }
 
-function isJsonType(type: string | undefined): boolean {
+/** Returns true if a content type says that a body is JSON. */
+export function isJsonType(type: string | undefined): boolean {
   if (type === 'application/json') return true;
-  return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(withoutParameters(type));
+  return type !== undefined && /^(?:application|text)\/([\w.!#$&^-]+\+)?json$/i.test(withoutParameters(type));
 }
 
 function bodyText(body: HttpResponse['body']): string {

@@ -1,6 +1,5 @@
 import { type HttpHeaders, headerDate, headerValue } from '../api/http.ts';
-import { CliError } from '../process/errors.ts';
-import type { Attempt } from './answer-table.ts';
+import { type Attempt, noAnswerRule } from './answer-table.ts';
 
 // The delays before retries: of a call, and of a row, which reads its record in between.
 
@@ -24,14 +23,8 @@ export function delayOfRetry(
   { retries, retriesUnreachable }: RetryLimits,
   random = Math.random(),
 ): number | undefined {
-  if (number > retries || (isUnreachable(error) && !retriesUnreachable)) return undefined;
+  if (number > retries || (noAnswerRule(error).isUnreachable && !retriesUnreachable)) return undefined;
   return retryDelay(number, retryAfterMs, random);
-}
-
-/** Returns true if nobody listens at the address. */
-function isUnreachable(error: Error | undefined): boolean {
-  const noAnswer = error instanceof CliError ? error.details.noAnswer : undefined;
-  return noAnswer === 'connection-refused' || noAnswer === 'dns';
 }
 
 const firstDelayMs = 500;

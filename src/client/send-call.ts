@@ -12,12 +12,12 @@ import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
+import { type Attempt, isRetried, mayHaveBeenApplied, noAnswerRule } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './read-answer.ts';
 import { delayOfRetry, retryAfter } from './retry.ts';
-import { noAnswerError } from './transport/response.ts';
+import { noAnswerError, timeoutError } from './transport/response.ts';
 
 /** The result of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (
@@ -128,7 +128,7 @@ async function sendOnce(
   const onSending = () => {
     isSent = true;
   };
-  const timedOut = () => noAnswerError('timeout', `no answer within ${durationText(limits.timeoutMs)}`);
+  const timedOut = () => timeoutError(limits.timeoutMs);
   try {
     const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
       transport.send(request, { cancellation, onSending }),
@@ -136,10 +136,7 @@ async function sendOnce(
     return { isSent, response };
   } catch (thrown) {
     const error = thrown as Error;
-    // A proxy that fails has not forwarded the request.
-    const { noAnswer } = error instanceof CliError ? error.details : {};
-    const isOfProxy = noAnswer === 'proxy' || noAnswer === 'proxy-refused';
-    return { isSent: isSent && !isOfProxy, error };
+    return { isSent: isSent && !noAnswerRule(error).isOfProxy, error };
   }
 }
 

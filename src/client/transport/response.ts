@@ -6,7 +6,7 @@ import {
   systemCode,
   systemReason,
 } from '../../process/errors.ts';
-import { bytesText, shorten } from '../../process/text.ts';
+import { bytesText, durationText, shorten } from '../../process/text.ts';
 
 /** The largest body in bytes: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -96,11 +96,12 @@ export function noAnswerError(
   return new CliError(noAnswer === 'redirect' ? 'failed' : 'unavailable', why, { ...details, noAnswer });
 }
 
-/**
- * Makes the error of a success that is not valid.
- *
- * @param why a clause.
- */
+/** Makes the error of a call whose time has run out. */
+export function timeoutError(timeoutMs: number): CliError {
+  return noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
+}
+
+/** Makes the error of a success that is not valid. @param why a clause. */
 export function invalidResponse(
   why: string,
   details: { readonly status?: number; readonly hint?: string | undefined } = {},
