@@ -113,5 +113,8 @@ test('a base URL with a wrong path fails as such, and not as rows without an ent
   shop.misbehave = () => ({ status: 404, body: { code: 'not_found', message: 'there is no such path' } });
   const { code, error, failed } = await shop.report(apply);
   expect({ code, failed }).toEqual({ code: 6, failed: undefined });
-  expect(error).toMatchObject({ message: 'there is no such path', hint: expect.stringContaining('base URL') });
+  expect(error).toMatchObject({
+    message: 'there is no such path',
+    hint: expect.stringContaining('base URL'),
+  });
 });
