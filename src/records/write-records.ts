@@ -13,6 +13,7 @@ import { lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
+import { joinFirst } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Row } from '../writes/row.ts';
@@ -147,8 +148,8 @@ function notesOf(ends: readonly RowEnd[]): Notice[] {
 }
 
 /**
- * Returns the error of an interrupted command, which says how many records were written, and as warnings the errors of the writes
- * that ended before, because the user must learn what may have been applied.
+ * Returns the error of an interrupted command, which says how many records were written and which may have been, and as warnings the
+ * errors of the writes that ended before.
  */
 function interruptedEnding(
   ends: readonly RowEnd[],
@@ -157,14 +158,17 @@ function interruptedEnding(
   unit: string,
 ): Ending {
   const done = ends.filter(({ settled, error }) => settled && !error).length;
-  const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written`, {
-    mayBeApplied: errors.some(({ details }) => details.mayBeApplied),
+  const uncertain = ends.filter(({ error }) => error?.details.mayBeApplied);
+  const names = uncertain.map(({ row }) => `${row.id ?? 'one without an id'}`);
+  const clause = uncertain.length > 0 ? `, and these may have been: ${joinFirst(names, 10)}` : '';
+  const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written${clause}`, {
+    mayBeApplied: uncertain.length > 0,
     hint: errors[0]?.details.hint,
   });
   const doubt = '; it may or may not have been applied';
-  const notices = errors.map(
-    ({ message, details }): Notice => ['warning', message + (details.mayBeApplied ? doubt : '')],
-  );
+  const notices = errors
+    .filter((each) => !(each instanceof InterruptedError))
+    .map(({ message, details }): Notice => ['warning', message + (details.mayBeApplied ? doubt : '')]);
   return { error, notices };
 }
 

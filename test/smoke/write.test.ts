@@ -81,6 +81,8 @@ const empty: Change = (answer) => withBody(withHeaders(answer, { location: undef
 const writeFaults: readonly WriteFault[] = [
   ['create: answered 403 Forbidden', 'POST', 403],
   ['create: answered 500 Internal Server Error', 'POST', refusing(500), 'leaves'],
+  // As if a gateway had sent it twice.
+  ['create: answered 409 Conflict', 'POST', refusing(409), 'leaves'],
   ['the connection was closed before an answer came', 'POST', () => 'reset', 'leaves'],
   ['create: .*the body is not an? ', 'POST', empty, 'leaves'],
   ['update: answered 500', 'PUT', 500],
