@@ -102,6 +102,9 @@ async function openClient(
   });
 }
 
+/** The deadline of a call of a check, by default. */
+export const checkTimeoutMs = 10_000;
+
 /**
  * Returns the limits of calls. Checks have short limits, because people wait for the answer. Bulk work retries even if the service
  * cannot be reached. Any other command does so only if the user has set the number of retries.
@@ -110,7 +113,7 @@ function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits
   const timeout = settings.explain('timeout');
   const retries = settings.explain('retries');
   return {
-    timeoutMs: use === 'checks' && timeout.source === 'default' ? 10_000 : timeout.value,
+    timeoutMs: use === 'checks' && timeout.source === 'default' ? checkTimeoutMs : timeout.value,
     retries: use === 'checks' && retries.source === 'default' ? 1 : retries.value,
     retriesUnreachable: use === 'bulk' || retries.source !== 'default',
   };

@@ -3,6 +3,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
+import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
@@ -194,7 +195,7 @@ async function writePlan(
   { list, run }: SessionSubject,
   { stop, client, port, concurrency }: Session,
   plan: Plan,
-  { rejects, maxErrors = 100 }: SessionFlags,
+  { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
   lock: TargetLock,
 ): Promise<Report> {
   const stopBy = (signal: Signal) => {

@@ -2,7 +2,7 @@ import { type NamedNoun, nouns } from '../api/nouns.ts';
 import type { RowLimit } from '../bulk/plan.ts';
 import type { Shard } from '../bulk/run.ts';
 import { choice, type Flag, flag, keyFlag, type ValuesOf, value, values } from '../cli/flag.ts';
-import { parseDuration } from '../config/keys.ts';
+import { defaultMaxErrors, parseDuration } from '../config/keys.ts';
 import { decimalMarks, parseInteger, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parseText } from '../records/record-fields.ts';
@@ -82,16 +82,18 @@ const guardFlags = {
   maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
     parse: parseQuantity,
   }),
-  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0'),
+  allowZero: flag('--allow-zero', 'let more than half of the counts go to 0'),
 };
 
 /** Flags for the writing of a plan. */
 const writingFlags = {
   concurrency: keyFlag('concurrency'),
   rate: keyFlag('rate'),
-  maxErrors: value('--max-errors <n>', 'stop when so many rows have failed or are unknown (default: 100)', {
-    parse: (text) => parseInteger(text, 1),
-  }),
+  maxErrors: value(
+    '--max-errors <n>',
+    `stop when so many rows have failed or are unknown (default: ${defaultMaxErrors})`,
+    { parse: (text) => parseInteger(text, 1) },
+  ),
   lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),

@@ -118,6 +118,9 @@ export const keyRules: Readonly<Record<SettingKey, KeyRule>> = rules;
 
 export const settingKeys = Object.keys(keyRules) as SettingKey[];
 
+/** The number of rows that may fail or be unknown before a run stops. It is no setting: `--max-errors` alone changes it. */
+export const defaultMaxErrors = 100;
+
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(keyRules, key);
 }

@@ -15,7 +15,7 @@ import {
 import { flag, type ValuesOf, value, values, writeFlags } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import { parseDuration } from '../../config/keys.ts';
-import { connectForChecks } from '../../connect.ts';
+import { checkTimeoutMs, connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
@@ -27,6 +27,7 @@ import {
   UsageError,
 } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
+import { durationText } from '../../process/text.ts';
 
 const defaults = { waitFor: '60s', maxTime: '10m' };
 const smokeFlags = {
@@ -69,7 +70,7 @@ type SmokeFlags = ValuesOf<typeof smokeFlags>;
 export const smoke = action({
   description:
     'Checks that a deployment is reachable and does what its description says; read-only unless --write is given. A call ' +
-    'ends within --timeout (10s by default). Exits 0 if every check that ran has passed, 7 if one failed, 6 if the service ' +
+    `ends within --timeout (${durationText(checkTimeoutMs)} by default). Exits 0 if every check that ran has passed, 7 if one failed, 6 if the service ` +
     'cannot be reached, 4 if it refused the credential, 2 if no check ran. `petstore help checks` lists the checks.',
   examples: [
     'petstore smoke',

@@ -70,7 +70,7 @@ const adjust = verb({
   aliases: ['add'],
   summary: 'Add to or take from the stock count of a pet',
   description:
-    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, ten times at most. Without ETags such a change is overwritten. A gateway that sends a request twice can lose that change or count yours twice; turn off its retries for PUT.',
+    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again. Without ETags such a change is overwritten. A gateway that sends a request twice can lose that change or count yours twice; turn off its retries for PUT.',
   writes: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
