@@ -12,7 +12,7 @@ const loaded = new Map();
 
 if (!(words.length === 1 && words[0] === '--version' && printVersion())) {
   const cache = findCache();
-  const { code, command } = cache ? {} : require('../dist/without-program.js').answer(words, dist);
+  const { code, command } = cache ? {} : require('../dist/without-program.js').answerLine(words, dist);
   if (code === undefined) runBundle(program, cache ?? programCache(command));
   else process.exitCode = code;
 }

@@ -2,7 +2,7 @@ import { version } from '../package.json';
 import { builtInContract, describeLifecycle } from './api/contract.ts';
 import { isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
-import type { Service } from './checks/check.ts';
+import type { CheckedService } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { traceOf } from './client/send-call.ts';
@@ -11,12 +11,12 @@ import type { TlsFiles } from './client/transport/tls.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/user-request.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/file.ts';
-import { addressOf, type ClientUse, type Context } from './context.ts';
+import { addressOf, type ClientPurpose, type Context } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
 /** Makes the client of the service at the base URL, or of the embedded store. */
-export async function connect(context: Context, use: ClientUse): Promise<Client> {
+export async function connect(context: Context, purpose: ClientPurpose): Promise<Client> {
   const { settings, flags, io } = context;
   const contract = await context.contract();
   const baseUrl = addressOf(settings, contract);
@@ -29,17 +29,17 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
   });
   const service = { baseUrl, contract, ...headers };
   if (!settings.offline) {
-    const transport = await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-    return openClient(context, { ...service, transport }, use);
+    const transport = await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), purpose);
+    return openClient(context, { ...service, transport }, purpose);
   }
   // The wait for the lock ends before the deadline, so that the error names the holder of the lock.
   const lockWaitMs = settings.get('timeout') * 0.9;
   const { createOfflineTransport } = await import('./server/offline.ts');
   const transport = await createOfflineTransport(resolvePaths(io).offlineStore, {
     lockWaitMs,
-    isSavedByCaller: use === 'bulk',
+    isSavedByCaller: purpose === 'bulk',
   });
-  return openClient(context, { ...service, transport, saveStore: transport.saveStore }, use);
+  return openClient(context, { ...service, transport, saveStore: transport.saveStore }, purpose);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function connectToDocuments(
 }
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
-export async function connectForChecks(context: Context, strict = false): Promise<Service> {
+export async function connectForChecks(context: Context, strict = false): Promise<CheckedService> {
   const { settings, secrets, io } = context;
   const client = await context.client('checks');
   const { baseUrl } = client;
@@ -90,15 +90,15 @@ type ClientHeaders = Pick<ClientOptions, 'headers' | 'credentialSource' | 'whyNo
 async function openClient(
   context: Context,
   service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport' | 'saveStore'>,
-  use: ClientUse,
+  purpose: ClientPurpose,
 ): Promise<Client> {
   const { settings } = context;
   return createClient({
     ...service,
-    limits: chooseLimits(settings, use),
+    limits: chooseLimits(settings, purpose),
     signal: context.interrupts.signal,
     secrets: context.secrets,
-    observe: createObserver(context, use),
+    observe: createObserver(context, purpose),
   });
 }
 
@@ -109,13 +109,13 @@ export const checkTimeoutMs = 10_000;
  * Returns the limits of calls. Checks have short limits, because people wait for the answer. Bulk work retries even if the service
  * cannot be reached. Any other command does so only if the user has set the number of retries.
  */
-function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits {
+function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): CallLimits {
   const timeout = settings.explain('timeout');
   const retries = settings.explain('retries');
   return {
-    timeoutMs: use === 'checks' && timeout.source === 'default' ? checkTimeoutMs : timeout.value,
-    retries: use === 'checks' && retries.source === 'default' ? 1 : retries.value,
-    retriesUnreachable: use === 'bulk' || retries.source !== 'default',
+    timeoutMs: purpose === 'checks' && timeout.source === 'default' ? checkTimeoutMs : timeout.value,
+    retries: purpose === 'checks' && retries.source === 'default' ? 1 : retries.value,
+    retriesUnreachable: purpose === 'bulk' || retries.source !== 'default',
   };
 }
 
@@ -125,22 +125,22 @@ function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits
  */
 function createObserver(
   { notice, io, flags, secrets }: Context,
-  use: ClientUse,
+  purpose: ClientPurpose,
 ): (event: ClientEvent) => void {
   const level = flags.verbose ?? 0;
-  const read = new Set<OperationId>();
+  const remarked = new Set<OperationId>();
   return (event) => {
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
-    if (use === 'checks') return;
+    if (purpose === 'checks') return;
     if (event.kind !== 'attempt') {
       void notice(event.kind, event.text);
       return;
     }
     const { operation, attempt } = event;
     const { response } = attempt;
-    if (!operation || read.has(operation.id) || !response || response.status >= 300) return;
-    read.add(operation.id);
+    if (!operation || remarked.has(operation.id) || !response || response.status >= 300) return;
+    remarked.add(operation.id);
     const lifecycle = describeLifecycle(operation, response.headers);
     if (lifecycle) void notice('remark', lifecycle);
   };
@@ -212,12 +212,12 @@ async function openTransport(
   context: Context,
   baseUrl: string,
   tls: TlsFiles,
-  use: ClientUse,
+  purpose: ClientPurpose,
 ): Promise<Transport> {
   const { io, settings } = context;
   const options = { baseUrl, tls, connections: settings.get('concurrency') };
   const proxy = findProxy(new URL(baseUrl), io.env);
-  if (use === 'bulk' || proxy)
+  if (purpose === 'bulk' || proxy)
     return (await import('./client/transport/undici.ts')).createUndiciTransport(options, proxy);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }

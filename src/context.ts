@@ -17,11 +17,11 @@ import { shellWord } from './process/text.ts';
 import type { Row } from './writes/row.ts';
 
 /**
- * The use of a client. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them
- * faster. `checks`: like `records`, but with short limits, and without notes, because the user has not named the operations. Through a
- * proxy all of them use undici.
+ * What a client is for. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them
+ * faster, and the caller saves the embedded store. `checks`: like `records`, but with short limits, and without notes, because the user
+ * has not named the operations. Through a proxy all of them use undici.
  */
-export type ClientUse = 'records' | 'bulk' | 'checks';
+export type ClientPurpose = 'records' | 'bulk' | 'checks';
 
 /** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
 export interface Context extends Pick<Notices, 'notice'> {
@@ -41,7 +41,7 @@ export interface Context extends Pick<Notices, 'notice'> {
   /** Reads the token, once for all clients, because a token-command may ask for a PIN. */
   readToken(setting: TokenSetting): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
-  client(use?: ClientUse): Promise<Client>;
+  client(purpose?: ClientPurpose): Promise<Client>;
   printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;

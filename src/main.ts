@@ -1,7 +1,7 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings, type Settings, type TokenSetting } from './config/settings.ts';
-import type { ClientUse, Context } from './context.ts';
+import type { ClientPurpose, Context } from './context.ts';
 import { createNotices, errorJson, errorText, lineOf, type Notices } from './output/messages.ts';
 import { createPrinter, formats } from './output/printer.ts';
 import { openStreams } from './output/streams.ts';
@@ -61,9 +61,9 @@ type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'interrupts' |
 /** Makes the context of a command. */
 function openContext(parts: ContextParts, notices: Notices): Context {
   const { io, flags, settings } = parts;
-  const openClient = memoizeByFirst(async (use: ClientUse) => {
+  const openClient = memoizeByFirst(async (purpose: ClientPurpose) => {
     const { connect } = await import('./connect.ts');
-    return connect(context, use);
+    return connect(context, purpose);
   });
   const context: Context = {
     ...parts,
@@ -71,7 +71,7 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     quiet: settings.get('quiet'),
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((setting) => readTokenOf(parts, setting)),
-    client: (use = 'records') => openClient(use),
+    client: (purpose = 'records') => openClient(purpose),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     printer: () =>
       createPrinter(io, {

@@ -20,7 +20,7 @@ import { isColored } from './output/style.ts';
  * @returns the exit code, unless the program must answer; and the command of the line, such as `pets-list`, which names the code
  *   cache of the program. `help`, `complete` and `other` stand for lines without a command.
  */
-export function answer(
+export function answerLine(
   words: readonly string[],
   dist: string,
 ): { readonly code: number | undefined; readonly command: string } {

@@ -30,8 +30,8 @@ export function comparedCategories(
   category: JsonValue | undefined,
   record: RecordFields,
 ): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
-  const expected = categoryParts(category ?? null);
-  const { id = null, name = id } = categoryParts(categoryIn(record) ?? null);
+  const expected = toCategoryParts(category ?? null);
+  const { id = null, name = id } = toCategoryParts(categoryIn(record) ?? null);
   return expected.id != null && id !== null
     ? { expected: expected.id, actual: id }
     : { expected: expected.name ?? expected.id ?? undefined, actual: name ?? id ?? undefined };
@@ -49,7 +49,7 @@ export function categoryText({ id, name }: JsonObject): string {
 }
 
 /** Returns the parts of a category that a value has: its id, its name or both. */
-export function categoryParts(category: JsonValue): JsonObject {
+export function toCategoryParts(category: JsonValue): JsonObject {
   if (isJsonObject(category)) return category;
   return typeof category === 'string' ? { name: category } : { id: category };
 }

@@ -101,7 +101,7 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
         required,
         bounds: isCategory ? undefined : field.bounds,
         example: isCategory ? undefined : exampleOf(field),
-        categoryParts: isCategory ? categoryParts.filter((part) => field.fields.has(part)) : undefined,
+        categoryParts: isCategory ? partNames.filter((part) => field.fields.has(part)) : undefined,
         isWriteOnly: field.keyword('writeOnly') === true,
       },
     ];
@@ -128,7 +128,7 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
   };
 }
 
-const categoryParts = ['id', 'name'] as const;
+const partNames = ['id', 'name'] as const;
 
 /** Returns the value that a schema states; for a list an empty one will do. */
 function exampleOf(shape: Shape): JsonValue | undefined {

@@ -91,13 +91,13 @@ export function selectChecks(selection: Selection): SelectedChecks {
     // Another deployment may have answered since.
     ...(waitFor.length > 0 ? version : []),
   ];
-  // An answer of another deployment fails its check. In the group reach, reach/version counts such answers.
-  const judgeAnswer: Check['judgeAnswer'] = (answer, mask) =>
+  // A check fails if another deployment gives one of its answers. In the group reach, the check reach/version looks for that.
+  const findFault: Check['findFault'] = (answer, mask) =>
     waitFor.map((condition) => headerDifference(condition, answer, mask)).find(Boolean);
   return {
     reads: checks.flatMap((check) => {
       if (groupOf(check.id) === 'reach') return [check];
-      return isSelected(check.id, selection) ? [{ ...check, judgeAnswer }] : [];
+      return isSelected(check.id, selection) ? [{ ...check, findFault }] : [];
     }),
     writes: write ? lifeCycles.filter(({ id }) => isSelected(id, selection)) : [],
     cleanUp,

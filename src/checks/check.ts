@@ -34,7 +34,7 @@ export interface CheckAnswer extends RawAnswer {
 export interface AskOptions extends Pick<CallOptions, 'isFinalStatus'>, Pick<CallInput, 'headers'> {}
 
 /** The service under test, and the limits of each call. */
-export interface Service {
+export interface CheckedService {
   readonly client: Client;
   /** What a TLS connection to the service needs, or a clause that says why the checks open no socket. */
   readonly socket: TlsFiles | string;
@@ -49,7 +49,7 @@ export interface Service {
 }
 
 /** The service and the functions that a check uses. */
-export interface CheckContext extends Service {
+export interface CheckContext extends CheckedService {
   /** The GET operations of the service. */
   readonly reads: readonly Operation[];
   /** Aborted when the checks are stopped. */
@@ -71,7 +71,7 @@ export interface Check {
   /** Runs the check. If it returns no finding, there was nothing to check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;
   /** Finds a fault of any answer to a request of the check. @param mask masks the known secrets */
-  judgeAnswer?(answer: HttpResponse, mask: Mask): Finding | undefined;
+  findFault?(answer: HttpResponse, mask: Mask): Finding | undefined;
 }
 
 /**

@@ -56,7 +56,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   const again = judgeAgainstList(await context.ask(operation, { id }), listAnswer);
   if (failure.reason === again?.reason && failure.expected === again.expected) return failure;
   const isDeleted = isMissingStatus(answer.status) && !listedIds(listAnswer).includes(id);
-  return isDeleted ? finding : flaky(`${failure.reason}, once in 2 looks`, failure);
+  return isDeleted ? finding : flaky(`${failure.reason}, in one of two readings`, failure);
 }
 
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */

@@ -12,13 +12,13 @@ import {
   type AskOptions,
   type Check,
   type CheckContext,
+  type CheckedService,
   type Finding,
   FindingError,
   findingOfError,
   groupOf,
   isFailure,
   type RawAnswer,
-  type Service,
   skip,
   states,
   statusText,
@@ -26,7 +26,7 @@ import {
 import { idParameter, readsOf } from './judge-answer.ts';
 
 /** The result of a check: its gravest finding, with the secrets masked. */
-export interface CheckResult extends Omit<Check, 'run' | 'judgeAnswer'>, Finding {
+export interface CheckResult extends Omit<Check, 'run' | 'findFault'>, Finding {
   readonly elapsedMs: number;
 }
 
@@ -43,7 +43,7 @@ export function stopReasonOf(stopped: AbortSignal): string | undefined {
  */
 export async function runChecks(
   checks: readonly Check[],
-  service: Service,
+  service: CheckedService,
   stopped: AbortSignal,
 ): Promise<CheckResult[]> {
   const results = new Map<string, CheckResult>();
@@ -60,7 +60,11 @@ export async function runChecks(
 }
 
 /** Runs one check. @param stopped as for `runChecks` */
-export async function runCheck(check: Check, service: Service, stopped: AbortSignal): Promise<CheckResult> {
+export async function runCheck(
+  check: Check,
+  service: CheckedService,
+  stopped: AbortSignal,
+): Promise<CheckResult> {
   const attempts: Attempt[] = [];
   const startedMs = monotonicMs();
   const findings = await check.run(createCheckContext(service, stopped, attempts)).catch((error: unknown) => {
@@ -68,13 +72,13 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
     const stopReason = stopReasonOf(stopped);
     return stopReason === undefined ? findingOfError(error) : skip(stopReason);
   });
-  const faults = attempts.map(({ response }) => response && check.judgeAnswer?.(response, service.mask));
+  const faults = attempts.map(({ response }) => response && check.findFault?.(response, service.mask));
   const all = [findings, ...faults].flat().filter((finding) => finding !== undefined);
   return resultOf(check, all, service, attempts, monotonicMs() - startedMs);
 }
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
-function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
+function createCheckContext(service: CheckedService, signal: AbortSignal, attempts: Attempt[]): CheckContext {
   const { client } = service;
   const callOptions = ({ isFinalStatus }: AskOptions = {}): CallOptions => ({
     signal,
@@ -133,23 +137,23 @@ function parsedContent({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaTy
 export function resultOf(
   { id, operation, isPrerequisite }: Omit<Check, 'run'>,
   findings: readonly Finding[],
-  { strict, mask }: Pick<Service, 'strict' | 'mask'>,
+  { strict, mask }: Pick<CheckedService, 'strict' | 'mask'>,
   attempts: readonly Attempt[] = [],
   elapsedMs = 0,
 ): CheckResult {
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
   const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
-  const weigh = (finding: Finding): Finding => {
+  const adjust = (finding: Finding): Finding => {
     const { state, reason, operation: checked = operation } = finding;
     if (state === 'pass' && repeated)
-      return weigh({ ...finding, state: 'flaky', reason: `${mask(outcome)} first, then: ${reason}` });
+      return adjust({ ...finding, state: 'flaky', reason: `${mask(outcome)} first, then: ${reason}` });
     if (strict && state === 'flaky') return { ...finding, state: 'fail', reason: `flaky: ${reason}` };
     if (strict && state === 'warn') return { ...finding, state: 'fail' };
     if (strict || !isFailure(finding) || !checked || checked.stability === 'stable') return finding;
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
-  const finding = weigh(toSafe(gravestOf(findings), mask));
+  const finding = adjust(toSafe(gravestOf(findings), mask));
   return { operation, ...finding, id, isPrerequisite, elapsedMs };
 }
 
@@ -171,7 +175,7 @@ export function skippedResult(check: Omit<Check, 'run'>, reason: string): CheckR
  * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
  * would hide a secret from the mask, and so would a cut in the middle of a secret.
  */
-function toSafe(finding: Finding, mask: Service['mask']): Finding {
+function toSafe(finding: Finding, mask: CheckedService['mask']): Finding {
   const safe = (value: unknown, name: string): unknown => {
     if (typeof value !== 'string') return value;
     return name === 'expected' || name === 'got' ? shorten(mask(value), 200) : mask(shownUrl(value));

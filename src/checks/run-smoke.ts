@@ -1,9 +1,9 @@
 import { isEmbedded } from '../api/http.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
-import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
+import { graceMs, type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
-import { type Check, fail, groupOf, isFailure, type Service } from './check.ts';
+import { type Check, type CheckedService, fail, groupOf, isFailure } from './check.ts';
 import { type SelectedChecks, type Selection, selectChecks } from './check-table.ts';
 import {
   type CheckResult,
@@ -19,9 +19,6 @@ import type { SmokeReport } from './smoke-report.ts';
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
 type WhyStopped = Signal | 'max-time';
 
-/** The time limit of the cleanup. */
-const cleanUpMs = 10_000;
-
 /**
  * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
  * checks; the second one also ends the cleanup.
@@ -30,7 +27,7 @@ const cleanUpMs = 10_000;
  * @param print prints a line for people.
  */
 export async function runSmoke(
-  service: Service,
+  service: CheckedService,
   selection: Selection,
   { waitMs, maxTimeMs }: { readonly waitMs: number; readonly maxTimeMs: number | undefined },
   print: (line: string) => Promise<void>,
@@ -78,7 +75,7 @@ const pauseMs = 2000;
  */
 async function runUntilGreen(
   checks: readonly Check[],
-  service: Service,
+  service: CheckedService,
   waitMs: number,
   stopped: AbortSignal,
   print: (line: string) => Promise<void>,
@@ -99,14 +96,14 @@ async function runUntilGreen(
 /** Runs the write checks, if no read check has failed, and removes the records that they made. */
 async function runWriteChecks(
   { writes, cleanUp }: SelectedChecks,
-  service: Service,
+  service: CheckedService,
   failed: CheckResult | undefined,
   stop: Stop<WhyStopped>,
 ): Promise<CheckResult[]> {
   if (writes.length === 0) return [];
   if (failed) return writes.map((check) => skippedResult(check, `${failed.id} failed`));
   const results = await runChecks(writes, service, stop.stopped);
-  setTimeout(() => stop.abandon('the time for cleaning up is over'), cleanUpMs).unref();
+  setTimeout(() => stop.abandon('the time for cleaning up is over'), graceMs).unref();
   return [...results, await runCheck(cleanUp, service, stop.abandoned)];
 }
 
@@ -117,7 +114,7 @@ async function runWriteChecks(
 function failureIfIncomplete(
   results: readonly CheckResult[],
   { only }: Selection,
-  service: Service,
+  service: CheckedService,
   { stopped }: Stop<WhyStopped>,
   signal: Signal | undefined,
 ): CheckResult[] {

@@ -51,7 +51,7 @@ export interface Client
    * @throws UsageError for a filter that cannot be applied; CutListError if `needsWhole` is set and the list may be cut.
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
-  /** Sends a request and returns the response, also one with an error status. @throws as `read`, but not because of a response. */
+  /** Sends a request and returns the response, also one with an error status. @throws as `read` if there is no response. */
   send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<RawResponse>;
   /** Returns the request that `send` would send, without its credential. @throws UsageError as `send`. */
   preview(request: OperationRequest | RawRequest): HttpRequest;
@@ -117,6 +117,7 @@ export function createClient(options: ClientOptions): Client {
       const { response, error, attempts } = await sendAndCheck(call);
       const attempt = attempts.at(-1);
       if (!response || !attempt) return judgeFailure(error, attempt);
+      // The body of a PUT may also send back fields that the user did not set.
       const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
       return judgeSuccess(call, values as Fields, response, attempt);
     },
@@ -183,7 +184,7 @@ async function fetchPage(call: OperationCall, url: string): Promise<Page> {
     status,
     headers,
     url: attempts.at(-1)?.request.url ?? url,
-    fault: (why, hint) => callError(pageCall, attempts, invalidResponse(why, { hint })),
+    error: (why, hint) => callError(pageCall, attempts, invalidResponse(why, { hint })),
   };
 }
 

@@ -63,7 +63,7 @@ export function judgeSuccess(
 ): JudgedWrite {
   const { client, operation, recordId } = call;
   const { method, responses = {} } = operation;
-  const { record, fault, id: answeredId } = readWrite(call, values, response);
+  const { record, mismatch, id: answeredId } = readWrite(call, values, response);
   const id = recordId ?? answeredId ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // If the description states no responses of a DELETE, any success will do.
@@ -72,10 +72,10 @@ export function judgeSuccess(
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
     return { verdict: 'pending', attempt, record, id, reason };
   }
-  if (fault === undefined && (record || isDelete)) return { verdict: 'shown', attempt, record, id };
-  const message = fault ?? `the service answered ${response.status} without a record`;
-  const verdict = fault === undefined ? 'empty' : 'unclear';
-  const code = fault === undefined ? 'unread' : 'other_value';
+  if (mismatch === undefined && (record || isDelete)) return { verdict: 'shown', attempt, record, id };
+  const message = mismatch ?? `the service answered ${response.status} without a record`;
+  const verdict = mismatch === undefined ? 'empty' : 'unclear';
+  const code = mismatch === undefined ? 'unread' : 'other_value';
   return { verdict, attempt, record, id, reason: { code, message } };
 }
 
@@ -116,13 +116,13 @@ function readWrite(
   { client, operation, recordId }: WriteCall,
   values: Fields,
   response: HttpResponse,
-): Pick<JudgedWrite, 'record' | 'id'> & { readonly fault?: string | undefined } {
+): Pick<JudgedWrite, 'record' | 'id'> & { readonly mismatch?: string | undefined } {
   const { status } = response;
   const { mask } = client.secrets;
   if (status === 202) return {};
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
-    return { fault: `the service answered ${status} to a DELETE` };
+    return { mismatch: `the service answered ${status} to a DELETE` };
   if (response.body.length === 0) return {};
   let body: JsonValue | undefined;
   let content: JsonValue | undefined;
@@ -137,16 +137,16 @@ function readWrite(
       bodyMessage === undefined
         ? messageOf(error)
         : `the service answered ${status} and says: ${bodyMessage}`;
-    return { id: idIn(operation, content ?? body), fault: shorten(mask(why), 300) };
+    return { id: idIn(operation, content ?? body), mismatch: shorten(mask(why), 300) };
   }
   const { fields } = record;
-  const otherFault = otherRecord(operation, recordId, fields);
-  if (otherFault !== undefined) return { fault: mask(otherFault) };
+  const whyOther = otherRecord(operation, recordId, fields);
+  if (whyOther !== undefined) return { mismatch: mask(whyOther) };
   if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
-    return { fault: 'the answer is not the deleted record' };
+    return { mismatch: 'the answer is not the deleted record' };
   const others = otherValues(operation, values, fields, mask);
-  const fault = others.length === 0 ? undefined : `the answer has ${others.join('; ')}`;
-  return { record, id: idIn(operation, fields), fault };
+  const mismatch = others.length === 0 ? undefined : `the answer has ${others.join('; ')}`;
+  return { record, id: idIn(operation, fields), mismatch };
 }
 
 /** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */

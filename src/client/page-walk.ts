@@ -22,7 +22,7 @@ export interface Page extends PageContent {
    * @param why a clause.
    * @param hint a remedy, a sentence.
    */
-  fault(why: string, hint?: string): Error;
+  error(why: string, hint?: string): Error;
 }
 
 /** The pages of one list. */
@@ -106,7 +106,7 @@ export async function* pagesOf(
         // A service that repeats its only page may not count pages at all.
         const note = `${new URL(url).search} repeats earlier records`;
         return walk.pages === 1 ? { mayBeCut: step.mayBeCut ?? note } : { mayBeCut: step.mayBeCut, note };
-      } else throw page.fault('the page repeats earlier records');
+      } else throw page.error('the page repeats earlier records');
     } else {
       yield page.records;
       earlier = [...earlier.slice(0, 1), ...earlier.slice(1).slice(-1), page.records];
@@ -114,15 +114,15 @@ export async function* pagesOf(
       walk.count += page.records.length;
     }
     if (walk.pages >= maxPages || walk.count >= maxRecords)
-      throw page.fault(`the list does not end after ${walk.count} records on ${walk.pages} pages`);
+      throw page.error(`the list does not end after ${walk.count} records on ${walk.pages} pages`);
     walk.isLinked ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
     step = nextStep(walk, page);
     if (step.next === undefined) return step;
     const { reason, hint } = faultOfNext(step.next, page.url) ?? {};
     if (reason !== undefined)
-      throw page.fault(`the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
+      throw page.error(`the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
     url = withoutHash(new URL(step.next, page.url).href);
-    if (visited.has(url)) throw page.fault(`the link to the next page repeats: ${maskUrl(url)}`);
+    if (visited.has(url)) throw page.error(`the link to the next page repeats: ${maskUrl(url)}`);
   }
 }
 

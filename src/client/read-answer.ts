@@ -85,9 +85,10 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): ServiceRecord {
   const { noun, result = nouns[noun].schema } = operation;
-  const fault = (where: string, why: string) =>
+  const invalidRecord = (where: string, why: string) =>
     invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
-  if (!isJsonObject(item)) throw fault(pointer, item === undefined ? 'is required' : 'must be an object');
+  if (!isJsonObject(item))
+    throw invalidRecord(pointer, item === undefined ? 'is required' : 'must be an object');
   const value = translateRecord(operation, item);
   // The answer to a DELETE may have only a part of the record.
   const isWhole = !isBound(operation) && operation.method !== 'DELETE';
@@ -95,11 +96,11 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   const { success, output, issues } = v.safeParse(schema, value);
   if (!success) {
     const path = printPointer((issues[0].path ?? []).map(({ key }) => key));
-    throw fault(`${pointer}${path}`, issueReason(issues[0]));
+    throw invalidRecord(`${pointer}${path}`, issueReason(issues[0]));
   }
   // Every field of an order is optional, so any object would pass, such as `{"ok":true}`.
   if (result === 'Order' && !Object.keys(schema.entries).some((name) => name in value))
-    throw fault(pointer, 'has none of its fields');
+    throw invalidRecord(pointer, 'has none of its fields');
   return { fields: Object.assign(value, output), original: item };
 }
 

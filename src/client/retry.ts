@@ -31,7 +31,7 @@ const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 
 /**
- * Returns the delay before the next attempt, in milliseconds: a random part of 500 ms, of 1 s before the second retry, of
+ * Returns the delay before a retry, in milliseconds: a random time of at most 500 ms before the first retry, 1 s before the second,
  * 2 s before the third, and so on up to 30 s. The delay is never shorter than Retry-After.
  *
  * @param number 1 for the first retry.

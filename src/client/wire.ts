@@ -1,7 +1,7 @@
 // Translates records and bodies at each call. A bound service may have its own field names and envelopes, which no caller of the client
 // sees.
 
-import { categoryFields, categoryParts, isCategoryField } from '../api/category.ts';
+import { categoryFields, isCategoryField, toCategoryParts } from '../api/category.ts';
 import { takesField, UnboundError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
 import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
@@ -127,8 +127,7 @@ function isSentBack(
   const { body, records } = operations[id];
   if (body && Object.hasOwn(body.fields, name) && value === null) return false;
   if (Object.hasOwn(fields, name)) return true;
-  // A count has a body of its own. The body has further fields of the entry only if the description lists
-  // them.
+  // The body of a count is smaller than its entry: it has only the fields that the description lists.
   return !nouns[noun].isCount && !isClosed && !Object.hasOwn(records.names, name);
 }
 
@@ -146,7 +145,7 @@ function requireTaken(operation: Operation, name: string): void {
  * @param value an id, a name, or `{id, name}`.
  */
 function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
-  const { id, name, ...others } = categoryParts(value);
+  const { id, name, ...others } = toCategoryParts(value);
   const parts = fields.categoryId?.categoryParts;
   if (parts)
     return {

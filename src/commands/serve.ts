@@ -17,6 +17,7 @@ import {
   UsageError,
   ValueError,
 } from '../process/errors.ts';
+import { graceMs } from '../process/signals.ts';
 import { seedStore } from '../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../server/server.ts';
 import { Store } from '../server/store.ts';
@@ -146,8 +147,8 @@ function openServer(
   });
 }
 
-/** How long a command may take to end after SIGTERM, in milliseconds. */
-const graceMs = 12_000;
+/** How long a command may take to end after SIGTERM: longer than petstore itself takes. */
+const childGraceMs = graceMs + 2000;
 
 /**
  * Runs a command with the streams of this process, with PETSTORE_BASE_URL set and without a profile.
@@ -181,5 +182,5 @@ function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void 
   const isFromTerminal =
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);
   if (!isFromTerminal) child.kill(signal);
-  if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
+  if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), childGraceMs).unref();
 }

@@ -54,7 +54,7 @@ const inputFlags = {
     'separator that groups the digits of a number',
     thousandsSeparators,
   ),
-  decimal: choice('--decimal <mark>', 'mark that ends the whole number: 8.000 is 8', decimalMarks),
+  decimal: choice('--decimal <mark>', 'mark before the fraction of a number: 8.000 is 8', decimalMarks),
   skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid'),
   sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves'),
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {

@@ -5,7 +5,7 @@ import type { Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
-import { type ClientUse, type Context, followUpCommand } from '../context.ts';
+import { type ClientPurpose, type Context, followUpCommand } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { CliError, InterruptedError, ManyError, messageOf, UsageError } from '../process/errors.ts';
@@ -34,13 +34,13 @@ export async function prepareRecords(
   noun: Noun,
   operationId: OperationId,
   work: (access: Access) => ReturnType<PreparedCommand['run']>,
-  use?: ClientUse,
+  purpose?: ClientPurpose,
 ): Promise<PreparedCommand & { readonly view: View<NamedRecord> }> {
   const operation = offeredOperation(await context.contract(), operationId);
   const showsNames = context.printer().content === 'text' && context.io.stdout.isTerminal;
   const view = createView(noun, operation, showsNames);
   const run = async () => {
-    const client = await context.client(use);
+    const client = await context.client(purpose);
     return work({ context, client, noun, operation, view, names: new Names(context, client) });
   };
   return { view, run };

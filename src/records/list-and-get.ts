@@ -53,11 +53,11 @@ export function listRecords(
     const read = () => readPages(access, { ...query, where });
     if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
     const pages = read();
-    // The names are read at the same time as the first page. Waiting for the page first reports its failure before theirs.
+    // The names are read at the same time as the first page. If both fail, the page is awaited first, so its error is reported.
     beginNames(access, { isList: true });
     const first = await pages.next();
     const nameById = await readNames(access);
-    // Unknown until a record is found or the list ends, because a reader of stdout that leaves early ends the loop.
+    // It stays undefined if a reader of stdout leaves before the first record, which ends the loop.
     let content: 'any' | 'none' | undefined;
     async function* pagesWithFirst() {
       for (let page = first; !page.done; page = await pages.next()) {

@@ -72,13 +72,13 @@ describe.concurrent('what a description says, and what it does not', () => {
   test.each<[id: string, reason: RegExp, place: string | RegExp, fault: Change]>([
     [
       'op/getCategory',
-      /^name differs from what listCategories shows, once in 2 looks$/,
+      /^name differs from what listCategories shows, in one of two readings$/,
       '/categories/1',
       stale,
     ],
     [
       'op/getCategory',
-      /^answered 404 Not Found, and listCategories shows categoryId 1, once in 2 looks$/,
+      /^answered 404 Not Found, and listCategories shows categoryId 1, in one of two readings$/,
       '/categories/1',
       refusing(404),
     ],

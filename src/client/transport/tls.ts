@@ -83,7 +83,7 @@ async function readTlsFile(file: NamedFile | undefined): Promise<string | undefi
   try {
     return file && (await readWhole(file.path, maxBytes)).toString();
   } catch (error) {
-    throw fault(file as NamedFile, systemReason(error));
+    throw unusableFile(file as NamedFile, systemReason(error));
   }
 }
 
@@ -91,10 +91,10 @@ function readPem(file: NamedFile, why: string, read: () => unknown): void {
   try {
     read();
   } catch {
-    throw fault(file, why);
+    throw unusableFile(file, why);
   }
 }
 
-function fault({ path, givenBy }: NamedFile, why: string): InputError {
+function unusableFile({ path, givenBy }: NamedFile, why: string): InputError {
   return new InputError(`${givenBy}: ${path}: ${why}`);
 }

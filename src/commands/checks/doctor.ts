@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
 import {
+  type CheckedService,
   type CheckState,
   type Finding,
   findingOfError,
   pass,
-  type Service,
   warn,
 } from '../../checks/check.ts';
 import { reachChecks } from '../../checks/check-table.ts';
@@ -69,7 +69,7 @@ async function runDoctor(context: Context): Promise<Output> {
  *
  * @returns the service, unless the check has failed.
  */
-async function examineConfig(context: Context): Promise<{ service?: Service; findings: Finding[] }> {
+async function examineConfig(context: Context): Promise<{ service?: CheckedService; findings: Finding[] }> {
   const { settings, io } = context;
   const { problems, warnings, profile, baseUrl } = settings;
   try {
