@@ -59,8 +59,8 @@ async function addClaims(
 ): Promise<void> {
   const openRows = rows.filter((row) => !claims.has(row));
   if (openRows.length === 0) return;
-  const otherRows = await readRows(list, info.id);
-  const undoRows = await readRows(list, info.undo?.id);
+  const otherRows = await readRowsById(list, info.id);
+  const undoRows = await readRowsById(list, info.undo?.id);
   for (const row of openRows) {
     const otherRow = otherRows.get(row.id);
     const claim = otherRow && claimOf(row, otherRow, undoRows.get(row.id));
@@ -103,7 +103,7 @@ function signed(change: number): string {
 }
 
 /** Reads the rows of a run by the ids of their records. */
-async function readRows(
+async function readRowsById(
   list: RunList,
   id: string | undefined,
 ): Promise<ReadonlyMap<bigint | undefined, RunRow>> {
