@@ -3,7 +3,7 @@ import type { NounName, OperationId } from '../api/nouns.ts';
 import { type Operation, operationIds, operations, takesId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { whileKillable } from '../process/io.ts';
-import { joinFirst } from '../process/text.ts';
+import { joinFirst, letterDistance } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
@@ -93,10 +93,11 @@ function findOperationAt(
     .flatMap((candidate) => withFixedPath(candidate, path) ?? [])
     .sort((a, b) => Number(b.path === path) - Number(a.path === path))[0];
   if (!match) {
-    throw new UsageError(
-      `--map ${id}: the description has no ${routeText({ ...route, path })}`,
-      `it has ${joinFirst(documentOperations.map(routeText), 8)}`,
-    );
+    const wanted = routeText({ ...route, path });
+    const nearest = documentOperations
+      .map(routeText)
+      .sort((a, b) => letterDistance(wanted, a) - letterDistance(wanted, b));
+    throw new UsageError(`--map ${id}: the description has no ${wanted}`, `it has ${joinFirst(nearest, 8)}`);
   }
   const operation = withFixedQuery(match, id, query);
   const ids = operation.parameters.filter((parameter) => parameter.in === 'path').length;

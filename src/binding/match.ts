@@ -72,14 +72,16 @@ export function matchOperations(
     matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
   for (const noun of Object.values(nouns)) {
     const { list, create, get, update, delete: remove } = noun.operations;
-    const facts = nounFactsOf(noun.name, table, documentOperations);
+    const boundCollections = () =>
+      [list, create]
+        .flatMap((id) => matches.get(id) ?? [])
+        .filter(({ state }) => state === 'bound')
+        .flatMap((match) => match.operations.map(({ path }) => readPath(path).collection));
+    const facts = nounFactsOf(noun.name, table, documentOperations, boundCollections());
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = table.get(id);
       if (!tableOperation || mapped.has(id)) continue;
-      const bound = [list, create].flatMap((each) => matches.get(each) ?? []);
-      const collections = bound
-        .filter(({ state }) => state === 'bound')
-        .flatMap((match) => match.operations.map(({ path }) => readPath(path).collection));
+      const collections = boundCollections();
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, { ...facts, collections }) ?? [],
       );
@@ -101,11 +103,16 @@ function refuseWrite({ operations }: Match, { operations: [read], ...refusal }: 
   return { state: 'unbindable', operations: operations.slice(0, 1), why };
 }
 
-/** Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it. */
+/**
+ * Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it.
+ *
+ * @param collections those that `--map` names.
+ */
 function nounFactsOf(
   name: NounName,
   table: ReadonlyMap<OperationId, TableOperation>,
   documentOperations: readonly DocumentOperation[],
+  collections: readonly string[],
 ): Omit<NounFacts, 'collections'> {
   const noun = nouns[name];
   const [list, get] = [table.get(noun.operations.list), table.get(noun.operations.get)];
@@ -115,9 +122,10 @@ function nounFactsOf(
     // An array within a record, such as the visits of a pet, is not a list of records.
     const reads = method === 'GET' && form.idName === undefined ? [list, get] : [get];
     const answered = reads.flatMap((read) => (answer && recordsIn(read, answer.shape)?.shape) ?? []);
+    const isAbout = form.noun === name || collections.includes(form.collection);
     return [...answered, ...(body ? [body.shape] : [])].filter(
       ({ kind, names }) =>
-        kind === 'object' && (form.noun === name || names.some((each) => nounOfSchema(each) === name)),
+        kind === 'object' && (isAbout || names.some((each) => nounOfSchema(each) === name)),
     );
   });
   return {
@@ -202,16 +210,19 @@ function idObstacle(
   idName: string,
   facts: NounFacts,
 ): Obstacle | undefined {
-  const { noun } = tableOperation;
+  const { noun, fieldMap } = tableOperation;
   const compact = compactName(idName);
   // An entry has the id of its pet, so `{id}` may be another id.
   const { idField, idName: ourIdName } = nouns[noun];
-  const names = [idField, ourIdName].map(compactName);
-  if (!names.includes(compact) || (idField === 'id' && hasTwoIds(noun, facts))) {
+  const ours = [idField, ourIdName].map(compactName);
+  const mapped = fieldMap.get(idField);
+  const names = mapped === undefined ? ours : [compactName(mapped)];
+  if (facts.fields.has(compact) && !names.includes(compact))
+    return { why: `its ${idName} is another field of the record, and not its id` };
+  const isUnclear = mapped === undefined && idField === 'id' && hasTwoIds(noun, facts);
+  if (isUnclear || ![...names, ...ours].includes(compact)) {
     const why = `its ${idName} may be the id of something else`;
-    return facts.fields.has(compact) && !names.includes(compact)
-      ? { why: `its ${idName} is another field of the record, and not its id` }
-      : { why, remedy: remedyFor(tableOperation, operation) };
+    return { why, remedy: remedyFor(tableOperation, operation) };
   }
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
   const kind = parameter?.shape.kind ?? 'unknown';

@@ -106,27 +106,39 @@ function shapeObstacle(
     if (kind !== 'unknown' && !isSame)
       return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
   }
-  const [lacking, ...others] = needed.filter((field) => !names.has(field));
-  if (lacking === undefined) return undefined;
-  const why = `its ${label} has no field ${[lacking, ...others].join(', ')}`;
-  return { why, remedy: others.length === 0 ? fieldRemedy(tableOperation, shape, lacking) : undefined };
+  const lacking = needed.filter((field) => !names.has(field));
+  if (lacking.length === 0) return undefined;
+  const why = `its ${label} has no field ${lacking.join(', ')}`;
+  return { why, remedy: fieldRemedy(tableOperation, shape, lacking) };
 }
 
-/** Returns the clause with the --map flag that names a field, if the schema has another field of the same type that may be meant. */
-function fieldRemedy(tableOperation: TableOperation, shape: Shape, field: string): string | undefined {
+/** Returns the clause with the --map flag that names fields, if the schema has another field of the same type for each that may be meant. */
+function fieldRemedy(
+  tableOperation: TableOperation,
+  shape: Shape,
+  lacking: readonly string[],
+): string | undefined {
   const { noun } = tableOperation;
   const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
-  const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
-    const isSameType =
-      isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
-    // An entry's own id is not its pet's id, and a delta is not a count.
-    const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
-    // Any number of an order, even its total, could otherwise be the id of its pet.
-    const isMeant = noun !== 'orders' || singularWords(name).includes('pet');
-    return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
-  });
-  const [name] = candidates;
-  return name && `if it is called ${candidates.join(' or ')}, add --map ${noun}.${field}=${name}`;
+  const clauses: string[] = [];
+  const flags: string[] = [];
+  for (const field of lacking) {
+    const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
+      const isSameType =
+        isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
+      // An entry's own id is not its pet's id, and a delta is not a count.
+      const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
+      // Any number of an order, even its total, could otherwise be the id of its pet.
+      const isMeant = noun !== 'orders' || singularWords(name).includes('pet');
+      return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
+    });
+    const [name] = candidates;
+    if (name === undefined) return undefined;
+    usedNames.add(name);
+    clauses.push(`${lacking.length === 1 ? 'it' : field} is called ${candidates.join(' or ')}`);
+    flags.push(`${noun}.${field}=${name}`);
+  }
+  return `if ${clauses.join(' and ')}, add --map ${flags.join()}`;
 }
 
 /** Finds out whether an operation may change a count by a quantity, instead of setting it. */

@@ -417,6 +417,11 @@ Entry: animal# quantity#
 GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId: if it is called animal, add --map inventory.petId=animal
 GET /orders = listOrders
 
+# entries with other names for both
+Entry: animal# onHand# state
+GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity: if petId is called animal or onHand and quantity is called onHand, add --map inventory.petId=animal,inventory.quantity=onHand
+GET /orders = listOrders
+
 # entries with an id of their own alone, which no --map line may name
 Entry: id# quantity#
 GET /inventory -> Entry[] ! listInventory: its Entry has no field petId
@@ -443,10 +448,14 @@ test.each(corpus)('each --map line that is printed binds: $kind', async (row) =>
   for (const [id, { state, remedy = '' }] of (await bindDocument(document)).matches) {
     if (state === 'bound' || remedy === '') continue;
     const [, mappedId = '', method = '', path = ''] = /--map (\w+)='(\w+) (\S+)'/.exec(remedy) ?? [];
-    const [, noun = '', field = '', name = ''] = /--map (\w+)\.(\w+)=(\S+)/.exec(remedy) ?? [];
+    const [, noun = ''] = /--map (\w+)\./.exec(remedy) ?? [];
+    const names = Array.from(
+      remedy.matchAll(/\.(\w+)=(\w+)/g),
+      ([, field = '', name = '']) => [field, name] as const,
+    );
     const maps =
       mappedId === ''
-        ? { fields: new Map([[noun as NounName, new Map([[field, name]])]]) }
+        ? { fields: new Map([[noun as NounName, new Map(names)]]) }
         : { operations: new Map([[mappedId as OperationId, { method, path }]]) };
     const { bound } = await bindDocument(document, maps);
     expect([id, remedy, Object.keys(bound)]).toEqual([id, remedy, expect.arrayContaining([id])]);

@@ -7,7 +7,7 @@ import { runCli } from '../helpers/run-cli.ts';
 
 // `api bind` matches the operations of a description with ours, by its rules (corpus.test.ts) or by --map.
 
-const [shops = {}, pets = {}] = readCorpus(`
+const [shops = {}, pets = {}, animals = {}] = readCorpus(`
 # shops that each have pets
 Pet: id# name
 GET /shops/{shopId}/pets -> Pet[]
@@ -19,15 +19,34 @@ Pet: id# name
 GET /pets -> Pet[]
 POST /pets Pet -> Pet
 PATCH /pets/{petId} Pet -> Pet
+
+# animals, whose purchases are deleted by animal
+Animal: animalId# petName
+Owned: id# animalId# petName
+Purchase: id# animalId#
+Stock: animalId# onHand#
+GET /animals -> Animal[]
+POST /animals Animal -> Animal
+GET /animals/{animalId} -> Animal
+PATCH /animals/{animal_id} Animal -> Animal
+DELETE /animals/{id}
+GET /owned -> Owned[]
+GET /owned/{animalId} -> Owned
+DELETE /owned/{id}
+GET /orders -> Purchase[]
+DELETE /orders/{animalId}
+GET /stock -> Stock[]
+PUT /stock/{animalId} {onHand#} -> Stock
 `).map((row): JsonObject => describeRow(row).document);
 
-/** Binds a document with the values of `--map`. */
+/** Binds a document with the values of `--map`. Returns the routes of the bound operations. */
 async function bind(document: unknown, ...maps: string[]) {
   const argv = ['api', 'bind', '-', '--base-url', 'http://service.test', '--dry-run', '-o', 'json'];
   const flags = maps.flatMap((map) => ['--map', map]);
   const { code, stdout, stderr } = await runCli([...argv, ...flags], { stdin: JSON.stringify(document) });
   const rows: Record<string, string>[] = stdout === '' ? [] : JSON.parse(stdout);
-  const routes = rows.map(({ operation, method, path }) => [operation, `${method} ${path}`]);
+  const bound = rows.filter(({ state }) => state === 'bound');
+  const routes = bound.map(({ operation, method, path }) => [operation, `${method} ${path}`]);
   return { code, stderr, routes: Object.fromEntries(routes) };
 }
 
@@ -79,13 +98,49 @@ test.each([
   expect(await bind(shops, map)).toMatchObject({ code: 0, routes: bound });
 });
 
+/** The fields of the animals, and the list that is their collection. */
+const names = 'pets.id=animalId,pets.name=petName,orders.petId=animalId';
+const stock = 'inventory.petId=animalId , inventory.quantity=onHand,listInventory=GET /stock';
+
+test.each<[maps: readonly string[], routes: Readonly<Record<string, string | undefined>>]>([
+  [
+    [`${names},listPets=GET /animals`],
+    {
+      getPet: 'GET /animals/{animalId}',
+      updatePet: 'PATCH /animals/{animal_id}',
+      deletePet: 'DELETE /animals/{id}',
+      deleteOrder: undefined,
+    },
+  ],
+  [
+    [names, 'listPets=GET /owned', stock],
+    {
+      getPet: 'GET /owned/{animalId}',
+      deletePet: undefined,
+      deleteOrder: undefined,
+      updateInventory: 'PUT /stock/{animalId}',
+    },
+  ],
+  [['orders.id=animalId,orders.petId=id'], { deleteOrder: 'DELETE /orders/{animalId}' }],
+])(
+  'the parameter that --map names as the id of a noun is the id in its paths alone: %j',
+  async (maps, routes) => {
+    const bound = await bind(animals, ...maps);
+    const chosen = Object.keys(routes).map((id) => [id, bound.routes[id]]);
+    expect([bound.code, Object.fromEntries(chosen)]).toEqual([0, routes]);
+  },
+);
+
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
   ['pets.name=title', 'no bound operation of pets has a field title'],
   ['pets.colour=color', 'there is no such field'],
   ['dogs.name=title', 'there is no such field'],
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
-  ['updateInventory=PUT /nowhere', 'the description has no PUT /nowhere'],
+  [
+    'listPets=GET /shops/pets',
+    'the description has no GET /shops/pets","code":"invalid_flag","hint":"it has GET /pets, GET /shops/{shopId}/pets, P',
+  ],
   ['deletePet=GET /pets', 'deletePet takes one id, and its path has none'],
   ['listPets=GET /shops/{shopId}/pets', 'listPets takes no id, and its path has one'],
 ])('--map %s is an error', async (map, why) => {

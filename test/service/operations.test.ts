@@ -10,15 +10,15 @@ describe('api operations', () => {
     const { code, stdout } = await runCli(['api', 'operations', '--all', '-o', 'csv']);
     const lines = stdout.split('\n');
     expect(code).toBe(0);
-    expect(lines[0]).toBe('operation,method,path,stability,deprecated,tag,source,sunset,tryIt,why');
-    expect(lines).toContain('getPet,GET,/pets/{petId},stable,true,Pets,stated,,true,');
-    expect(lines).toContain('listOrders,GET,/store/orders,stable,false,Store,stated,,false,');
-    expect(lines).toContain('updateOrder,PUT,/store/orders/{orderId},beta,false,Store,chosen,,true,');
+    expect(lines[0]).toBe('operation,method,path,source,stability,deprecated,tag,sunset,tryIt,why');
+    expect(lines).toContain('getPet,GET,/pets/{petId},stated,stable,true,Pets,,true,');
+    expect(lines).toContain('listOrders,GET,/store/orders,stated,stable,false,Store,,false,');
+    expect(lines).toContain('updateOrder,PUT,/store/orders/{orderId},chosen,beta,false,Store,,true,');
     expect(lines).toContain(
-      'deleteInventory,DELETE,/store/inventory/{petId},experimental,false,Store,chosen,,true,',
+      'deleteInventory,DELETE,/store/inventory/{petId},chosen,experimental,false,Store,,true,',
     );
     const usual = await runCli(['api', 'operations', '-o', 'csv']);
-    expect(usual.stdout.split('\n')[0]).toBe('operation,method,path,stability,deprecated');
+    expect(usual.stdout.split('\n')[0]).toBe('operation,method,path,source,stability,deprecated');
     expect((await runCli(['api', 'operations', '-o', 'ids'])).stdout.trim().split('\n')).toEqual(
       operationIds,
     );

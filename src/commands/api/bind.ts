@@ -38,18 +38,19 @@ async function runBind(
   const { settings } = context;
   const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
   const { matches, contract, routes } = bind(description, maps);
-  const pages = [toMatchRecords(matches)];
+  const matchRecords = toMatchRecords(matches);
+  const pages = [matchRecords];
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
       {
         hint:
           [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
-          `it has ${joinFirst(routes, 8)}; name them with --map, as in --map listPets='GET /animals'`,
+          `it has ${joinFirst(routes, 8)}; name them with --map, as in --map listPets='GET /animals', by the names that \`petstore api operations\` lists`,
         code: 'unbound',
       },
     );
-    return { kind: 'list', pages, error };
+    return matchRecords.length === 0 ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
@@ -102,15 +103,18 @@ function noBaseUrl(command: string): UsageError {
   });
 }
 
+/** Separates several values in one `--map`. A path may have commas too. */
+const betweenMaps = /\s*,(?=\s*(?:\w+\.\w+\s*=|\w+\s*=\s*[A-Za-z]+\s+\/))/;
+
 /**
- * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title`.
+ * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title,pets.id=petNo`.
  *
  * @throws UsageError for a value of another form, for an unknown operation or field, and for one that is given twice.
  */
 function parseMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
-  for (const value of values) {
+  for (const value of values.flatMap((text) => text.split(betweenMaps))) {
     const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
     const [, noun = '', field = '', wireName] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
     if (name !== undefined) {

@@ -22,7 +22,7 @@ const operationsVerb = verb({
   aliases: ['ls'],
   summary: 'List the operations of the service and the source of each',
   description:
-    'Lists the operations of the service, each with its method and path. An operation that the service lacks has neither. --all also shows the source of each operation (stated by the specification of the service, chosen by this program, bound to the description of a service, or missing from it), its life cycle, and why it is missing.',
+    'Lists the operations of the service, each with its method and path. An operation that the service lacks has neither. The source of an operation is stated (by the specification of the service), chosen (by this program), bound (to the description of a service), or missing (from it). --all also shows why it is missing.',
   examples: [
     'petstore api operations',
     'petstore api operations --all',
@@ -34,8 +34,8 @@ const operationsVerb = verb({
 
 /** Lists the state of each operation of the table in the active contract. @param all true to show every column. */
 function listOperations(context: Context, all: boolean): PreparedCommand {
-  const shown = propertyColumns(['operation', 'method', 'path', 'stability', 'deprecated']);
-  const further = propertyColumns(['tag', 'source', 'sunset', 'tryIt', 'why']);
+  const shown = propertyColumns(['operation', 'method', 'path', 'source', 'stability', 'deprecated']);
+  const further = propertyColumns(['tag', 'sunset', 'tryIt', 'why']);
   const hidden = further.map((column) => ({ ...column, isHidden: true }) as const);
   return {
     view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
