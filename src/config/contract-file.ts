@@ -41,7 +41,7 @@ export function bindingScope(profile: string | undefined, origin: string): Bindi
       };
 }
 
-const version = 11;
+const version = 12;
 
 /** The variable that `serve` sets for its command. If it is set, no binding applies. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';

@@ -76,7 +76,22 @@ const shapes: Record<string, Shape> = {
   'names that --map says': {
     write: ({ name, ...record }) => (name === undefined ? record : { ...record, title: name }),
     read: ({ title, ...record }) => (title === undefined ? record : { ...record, name: title }),
-    maps: ['pets.name=title', 'categories.name=title'],
+    maps: ['pets.name=title,categories.name=title'],
+  },
+  'counts of other names, and ids of their entries': {
+    write: ({ petId = 0, quantity = 0, ...record }, noun) =>
+      noun === 'inventory'
+        ? { id: 900 + Number(petId), animalId: petId, onHand: quantity, ...record }
+        : noun === 'orders'
+          ? { ...record, petId, quantity }
+          : record,
+    read: ({ id, animalId, onHand, ...record }, noun) =>
+      noun === 'inventory'
+        ? { petId: animalId ?? 0, quantity: onHand ?? 0, ...record }
+        : id === undefined
+          ? record
+          : { id, ...record },
+    maps: ['inventory.petId=animalId,inventory.quantity=onHand'],
   },
   'a category id that is called category': {
     write: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: categoryId }),
@@ -191,7 +206,11 @@ describe.each(scenes)('a service with %s', (_, shape) => {
     expect(withoutHead(await done('inventory export'))).toEqual(
       [1, 2, 3, 4, 5].map((id) => `${id},${id}0,sold`),
     );
-    await done('inventory apply - --yes', { stdin: 'petId,quantity\n1,11\n2,20\n3,33\n' });
+    // What `list` prints as JSON, with the names of the service, is read back.
+    const listed = await done('inventory list -o json');
+    await done('inventory diff -', { stdin: listed });
+    await done('inventory apply - --yes', { stdin: listed.replace(/\b10\b/, '11') });
+    await done('inventory apply - --yes', { stdin: 'petId,quantity\n2,20\n3,33\n' });
     expect(service.records.inventory.map(({ quantity }) => quantity)).toEqual([11, 20, 33, 40, 50]);
     expect(service.writes().map((line) => line.split(' ')[0])).toEqual(['PUT', 'PUT']);
   });

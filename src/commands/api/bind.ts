@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { type BindingInput, builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -12,8 +14,8 @@ import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Notice } from '../../output/messages.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
-import { joinFirst } from '../../process/text.ts';
-import { readDescriptionAt } from './read-description.ts';
+import { joinFirst, shellWord } from '../../process/text.ts';
+import { isUrl, readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
 interface BindValues {
@@ -28,15 +30,22 @@ export function bindDescription(context: Context, values: BindValues): PreparedC
   return { view: matchesView, run: () => runBind(context, values) };
 }
 
-async function runBind(
-  context: Context,
-  { location, map = [], basePath: basePathFlag, withToken = false }: BindValues,
-): Promise<Output> {
+async function runBind(context: Context, values: BindValues): Promise<Output> {
   requireOnline(context, 'api bind');
-  const maps = parseMaps(map);
-  const description = await readDescriptionAt(context, location, withToken);
-  const { settings } = context;
-  const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
+  const { settings, io } = context;
+  // Even with an unreadable contract the user can bind again.
+  const { boundBy } = await context.contract().catch(() => builtInContract);
+  const given = (values.map ?? []).flatMap((value) => value.split(betweenMaps));
+  const keptMaps = boundBy?.maps.filter((kept) => !given.some((each) => nameIn(each) === nameIn(kept))) ?? [];
+  const allMaps = [...keptMaps, ...given];
+  const maps = parseMaps(allMaps);
+  const keptFlags = keptMaps.map((value) => `--map ${shellWord(value)}`).join(' ');
+  if (keptFlags !== '')
+    await context.notice('note', `as bound before: ${keptFlags}; \`petstore api unbind\` drops them`);
+  const location = values.location ?? boundBy?.location;
+  const description = await readDescriptionAt(context, location, values.withToken ?? false);
+  const address = findAddress(settings, description, values.basePath, boundBy?.basePath);
+  const { origin, basePath, note } = address;
   const { matches, contract, routes } = bind(description, maps);
   const matchRecords = toMatchRecords(matches);
   const pages = [matchRecords];
@@ -55,7 +64,13 @@ async function runBind(
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
-  if (!dryRun) await writeContract(context.io, scope, { contract: { ...contract, basePath }, origin });
+  const isFile = location !== undefined && location !== '-' && !isUrl(location);
+  const next: BindingInput = {
+    location: location === '-' ? undefined : isFile ? resolve(io.cwd, location) : location,
+    maps: allMaps,
+    basePath: address.basePathFlag,
+  };
+  if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath, boundBy: next }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
     const { method, path } = contract.operations.get(id) ?? {};
@@ -104,7 +119,12 @@ function noBaseUrl(command: string): UsageError {
 }
 
 /** Separates several values in one `--map`. A path may have commas too. */
-const betweenMaps = /\s*,(?=\s*(?:\w+\.\w+\s*=|\w+\s*=\s*[A-Za-z]+\s+\/))/;
+const betweenMaps = /\s*,\s*(?=\w+\.\w+\s*=|\w+\s*=\s*[A-Za-z]+\s+\/)/;
+
+/** Returns the operation or the field that a value of `--map` is about. */
+function nameIn(value: string): string {
+  return value.split('=', 1)[0]?.trim() ?? '';
+}
 
 /**
  * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title,pets.id=petNo`.
@@ -114,7 +134,7 @@ const betweenMaps = /\s*,(?=\s*(?:\w+\.\w+\s*=|\w+\s*=\s*[A-Za-z]+\s+\/))/;
 function parseMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
-  for (const value of values.flatMap((text) => text.split(betweenMaps))) {
+  for (const value of values) {
     const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
     const [, noun = '', field = '', wireName] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
     if (name !== undefined) {
@@ -165,7 +185,12 @@ function requireNounOfField(noun: string, field: string): NounName {
  *
  * @throws UsageError if there is no address.
  */
-function findAddress(settings: Settings, description: Description, basePathFlag: string | undefined) {
+function findAddress(
+  settings: Settings,
+  description: Description,
+  givenBasePath: string | undefined,
+  keptBasePath: string | undefined,
+) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
   const servers = serversOf(description.document, url ?? baseUrl);
@@ -174,11 +199,12 @@ function findAddress(settings: Settings, description: Description, basePathFlag:
   const { origin } = new URL(address);
   const server = servers.find((url) => new URL(url).origin === origin);
   const hasPath = baseUrl !== undefined && pathnameOf(baseUrl) !== '';
-  if (hasPath && basePathFlag !== undefined)
+  if (hasPath && givenBasePath !== undefined)
     throw new UsageError(
-      `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
+      `--base-path ${givenBasePath}: the base URL ${baseUrl} has a path of its own`,
       'give --base-url without a path, or leave --base-path out',
     );
+  const basePathFlag = givenBasePath ?? (hasPath ? undefined : keptBasePath);
   const serverPath = server === undefined || hasPath ? '' : pathnameOf(server);
   const basePath = basePathFlag?.replace(/\/$/, '') ?? serverPath;
   const giver = basePathFlag === undefined ? 'the description' : '--base-path';
@@ -189,7 +215,7 @@ function findAddress(settings: Settings, description: Description, basePathFlag:
       `its operations lie below ${origin}${basePath}, as ${giver} says`,
     ],
   ];
-  return { origin, basePath, note: notes.find((note) => note !== false) };
+  return { origin, basePath, basePathFlag, note: notes.find((note) => note !== false) };
 }
 
 /** Returns the path of a URL without a trailing slash. */

@@ -27,7 +27,7 @@ export async function readDescriptionAt(
       'api bind: no description is given, and no base URL is set',
       'name a file or a URL, or give --base-url <url>',
     );
-  if (/^https?:\/\//i.test(location)) return findDescription(context, location, withToken);
+  if (isUrl(location)) return findDescription(context, location, withToken);
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
   const reading = isStdin
@@ -37,6 +37,10 @@ export async function readDescriptionAt(
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
   return readDescription({ label, document: await parseDocument(bytes, label) });
+}
+
+export function isUrl(location: string): boolean {
+  return /^https?:\/\//i.test(location);
 }
 
 /** The usual paths of descriptions, in the order in which they are tried. */

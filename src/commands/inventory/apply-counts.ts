@@ -19,12 +19,12 @@ export function applyCounts(
     view: sessionView('inventory', mode),
     async run() {
       // Without a service, this fails before a large input is read.
-      await context.client('bulk');
+      const { contract } = await context.client('bulk');
       const { settings } = context;
       const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
       const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
       const runFlags = toRunFlags(flags, map, mode);
-      const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
+      const input = await readCheckedInput(context, path, countLayout(runFlags, contract), runFlags);
       const { delivery } = flags;
       const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
       return startRun(context, runInput, flags, mode);

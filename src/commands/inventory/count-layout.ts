@@ -1,3 +1,4 @@
+import { builtInContract, type Contract } from '../../api/contract.ts';
 import type { Fields, RecordValue } from '../../api/record-values.ts';
 import type { RunFlags } from '../../bulk/run.ts';
 import { newRow, type RunRow } from '../../bulk/run-row.ts';
@@ -6,6 +7,7 @@ import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } fro
 import type { InputRecord, RowLayout } from '../../input/read-records.ts';
 import { parseAt, ValueError } from '../../process/errors.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
+import { compactName } from '../../process/text.ts';
 import type { Intent } from '../../writes/row.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
@@ -19,13 +21,22 @@ const countColumns = ['quantity', 'qty', 'stock', 'count'];
 /** Rows that set the same count share one intent, if the count is below this. */
 const maxSharedCount = 10_000;
 
-/** Makes the layout of an input of counts, or of changes with `relative`. */
-export function countLayout({ map, relative, sum, ...notation }: RunFlags): RowLayout<CountRow> {
+/**
+ * Makes the layout of an input of counts, or of changes with `relative`. The columns may have the names of the service too, except
+ * those that it gives to something else: an entry may have an `id` of its own.
+ */
+export function countLayout(
+  { map, relative, sum, ...notation }: RunFlags,
+  contract: Contract = builtInContract,
+): RowLayout<CountRow> {
+  const ofEntries = [...contract.operations.values()].filter(({ noun }) => noun === 'inventory');
+  const others = ofEntries.flatMap(({ records }) => records.furtherFields.map(compactName));
   const field = (name: string, isRequired: boolean, columns: readonly string[]): InputField => {
     const column = map[name];
-    return column === undefined
-      ? { name, columns, isRequired }
-      : { name, columns: [column], isRequired: true };
+    if (column !== undefined) return { name, columns: [column], isRequired: true };
+    const wireNames = ofEntries.flatMap(({ records }) => records.names[name] ?? []);
+    const own = columns.filter((each) => !others.includes(compactName(each)));
+    return { name, columns: [...new Set([...own, ...wireNames])], isRequired };
   };
   // Most counts are small and repeat, so that shared intents save 40 MB for a million rows.
   const sharedIntents: CountIntent[] = [];
