@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
+import { followUpOf } from './follow-up.ts';
 import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
-import { nextStepOf } from './next-step.ts';
 import { areDisjoint, type Run, type RunHeader } from './run.ts';
 import { readSubject } from './session-subject.ts';
 import { differByTenant } from './target.ts';
@@ -33,7 +33,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
     if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
     const { run } = await readSubject(list, latestRun);
     throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
-      hint: nextStepOf(context, run, 'end')?.hint,
+      hint: followUpOf(context, run, 'end')?.hint,
       code: 'unfinished_delivery',
     });
   }

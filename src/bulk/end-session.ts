@@ -3,8 +3,8 @@ import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import type { Outcome } from '../writes/row.ts';
+import type { UnwrittenPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
-import type { UnwrittenPart } from './next-step.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { isReject, type Run } from './run.ts';
@@ -22,7 +22,7 @@ export function endSession(
     return { rejects: undefined, unwritten: { what, error } };
   };
   try {
-    const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
+    const doubtfulRows = plan.rowsToWrite.filter((row) => row.doubt && !row.outcome);
     journal.append(
       doubtfulRows.map(({ line, doubt }) => ({ kind: 'outcome', row: line, outcome: interrupted, doubt })),
     );

@@ -39,8 +39,8 @@ export class Journal {
     this.path = path;
     this.run = run;
     try {
-      this.file = openSync(path, run.bytes === undefined ? 'wx' : 'a', 0o600);
-      if (run.bytes !== undefined) ftruncateSync(this.file, run.bytes);
+      this.file = openSync(path, run.journalBytes === undefined ? 'wx' : 'a', 0o600);
+      if (run.journalBytes !== undefined) ftruncateSync(this.file, run.journalBytes);
     } catch (error) {
       throw fileError('write', path, error);
     }

@@ -22,7 +22,7 @@ const maxOtherRows = 64;
  * certainly never sent. If a mark cannot be written, the run stops.
  */
 export function* markBeforeSending(
-  changes: readonly RunRow[],
+  rowsToWrite: readonly RunRow[],
   journal: Journal,
   stop: Stop<CliError>,
   concurrency: number,
@@ -32,10 +32,10 @@ export function* markBeforeSending(
     if (planned?.action === 'create') return concurrency;
     return isPlainSet(intent) ? maxPlainSets : maxOtherRows;
   };
-  for (let from = 0; from < changes.length; ) {
+  for (let from = 0; from < rowsToWrite.length; ) {
     const rows: RunRow[] = [];
     let most = Number.POSITIVE_INFINITY;
-    for (const row of changes.slice(from, from + maxPlainSets)) {
+    for (const row of rowsToWrite.slice(from, from + maxPlainSets)) {
       most = Math.min(most, maxSharing(row));
       if (rows.length >= most) break;
       rows.push(row);
@@ -109,8 +109,8 @@ export function createRowKeeper(
     }
     // A row that was certainly not written stays so.
     const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
-    const changes = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
-    keepOrStop(stop, () => journal.append(changes));
+    const keptEvents = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
+    keepOrStop(stop, () => journal.append(keptEvents));
   };
   const flush = () => {
     clearTimeout(timer);
@@ -122,7 +122,7 @@ export function createRowKeeper(
   return {
     mark: ({ line }, planned) =>
       keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [line], planned })),
-    async outcome(row, settled) {
+    async keepOutcome(row, settled) {
       const { state, outcome } = settled;
       if (!outcome) return;
       counts.ended += 1;

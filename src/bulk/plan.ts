@@ -31,7 +31,7 @@ export interface Plan {
   /** The rows that the session looked at. */
   readonly rows: readonly RunRow[];
   /** The rows that will be written. */
-  readonly changes: readonly RunRow[];
+  readonly rowsToWrite: readonly RunRow[];
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
@@ -73,9 +73,9 @@ export async function planRun(
     onRead();
   });
   for (const row of absent) planByValue(row, null);
-  const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  if (stocks) await readStocks(stocks, changes, concurrency);
-  return { rows, changes };
+  const rowsToWrite = rows.every(isToWrite) ? rows : rows.filter(isToWrite);
+  if (stocks) await readStocks(stocks, rowsToWrite, concurrency);
+  return { rows, rowsToWrite };
 }
 
 type RowWithId = RunRow & { readonly id: bigint };
@@ -146,7 +146,7 @@ async function readStocks(
   }
 }
 
-function isChange({ outcome }: Row): boolean {
+function isToWrite({ outcome }: Row): boolean {
   return outcome === undefined;
 }
 
@@ -177,19 +177,20 @@ const minRowsForZeroGuard = 10;
 /** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
 export function brokenGuard(
   { header }: Run,
-  { changes }: Plan,
+  { rowsToWrite }: Plan,
   { maxChanges, maxDelta, allowZero }: Guards,
 ): UsageError | undefined {
   const rowCount = header.rows - header.invalid - header.skipped;
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
-  if (maxChanges && changes.length > most) {
+  if (maxChanges && rowsToWrite.length > most) {
     const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);
     return guardError(
-      `the run changes ${groupDigits(changes.length)} of ${groupDigits(rowCount)} rows, and --max-changes allows ${limit}`,
+      `the run changes ${groupDigits(rowsToWrite.length)} of ${groupDigits(rowCount)} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
-  const tooLarge = maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
+  const tooLarge =
+    maxDelta !== undefined && rowsToWrite.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
   if (tooLarge) {
     const { line, id, planned } = tooLarge;
     const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) =>
@@ -200,7 +201,7 @@ export function brokenGuard(
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const zeros = changes.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
+  const zeros = rowsToWrite.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     return guardError(
       `${groupDigits(zeros)} of ${groupDigits(rowCount)} rows go to 0, more than half`,

@@ -43,7 +43,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
     else if (event?.kind === 'invalid') invalid.push(event.issue);
     else if (event && event.kind !== 'begin' && namesItsRows(run, event)) applyEvent(run, event);
     else throw unreadableError(path, 'one of its lines is damaged');
-    run.bytes = endOffset;
+    run.journalBytes = endOffset;
   }
   if (!run || run.planNumber === 0) return undefined;
   if (!run.end) {

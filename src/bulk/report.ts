@@ -9,8 +9,8 @@ import type { Style } from '../output/style.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
+import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
-import { nextStepOf, rejectsLine, type UnwrittenPart } from './next-step.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds, shardName } from './run.ts';
 import {
@@ -160,7 +160,7 @@ export const reportView: View<JsonObject> = {
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { id, header, rows, appliedOrUncertain, stop, rejects, unwritten } = report;
   const { fields, sort } = context.flags;
-  const next = nextStepOf(context, report, unwritten?.what);
+  const next = followUpOf(context, report, unwritten?.what);
   const canUndo =
     runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;

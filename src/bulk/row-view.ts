@@ -127,24 +127,24 @@ const maxShownChanges = 20;
 /** The largest changes of a plan as a table for stderr. */
 export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
   const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
-  const largestChanges = plan.changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
+  const largestChanges = plan.rowsToWrite.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
   const shownRows = largestChanges.map((row) => toPrintedRow(noun, row, plannedState(row)));
   const { idField, isCount } = nouns[noun];
   const names = [idField, 'before', 'after', ...(isCount ? ['change'] : [])];
   const columns = pickColumns(createRowView(noun), names);
-  const hiddenCount = plan.changes.length - shownRows.length;
+  const hiddenCount = plan.rowsToWrite.length - shownRows.length;
   const note = hiddenCount > 0 ? `and ${groupDigits(hiddenCount)} more; --dry-run shows all of them\n` : '';
   return (await printer.tableText(columns, shownRows, 'stderr')) + note;
 }
 
 /** The totals of a plan, and the reasons of rows that cannot be written, as notices. */
 export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
-  const { changes, rows } = plan;
+  const { rowsToWrite, rows } = plan;
   const { record, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
   const decidedRows = rows.filter(({ outcome }) => outcome !== undefined);
   const unchanged = decidedRows.filter((row) => rowStateOf(row) === 'unchanged').length;
-  const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];
+  const sizes = isCount ? rowsToWrite.map((row) => changeOf(row) ?? 0) : [];
   const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
   const facts = [
     ...(up ? [`+${groupDigits(up)}`] : []),
@@ -155,10 +155,10 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const notices: Notice[] = [
     [
       'result',
-      `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
+      `plan: ${groupDigits(rowsToWrite.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
     ],
   ];
-  const withStock = changes.filter(({ stock }) => stock !== undefined);
+  const withStock = rowsToWrite.filter(({ stock }) => stock !== undefined);
   if (withStock.length > 0) {
     const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
     notices.push([

@@ -118,7 +118,7 @@ export interface Run {
   /** RFC 3339. */
   started?: string | undefined;
   /** The length in bytes of the journal that was read, without an incomplete end; undefined for a new run. */
-  bytes?: number | undefined;
+  journalBytes?: number | undefined;
   /** The number of this run's last plan, 0 before the first. All plans on a target share one count. */
   planNumber: number;
   /** The end of the last session, unless it was killed or goes on. */

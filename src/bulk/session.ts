@@ -94,14 +94,14 @@ export async function runSession(
 
 /** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
 async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promise<void> {
-  const isWrite = plan.changes.length > 0;
+  const isWrite = plan.rowsToWrite.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
   for (const each of describePlan(header, plan)) await context.notice('summary', lineOf(each));
   if (!isWrite) return;
   const { singular, plural } = rowTerms(header.noun);
   const action = header.flags.relative ? 'change' : runKinds[header.kind].action;
-  const what = `${action} ${counted(plan.changes.length, singular, plural)}`;
+  const what = `${action} ${counted(plan.rowsToWrite.length, singular, plural)}`;
   await confirmWrite(context, { what, needsYes: true });
 }
 
@@ -111,7 +111,7 @@ async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promi
  */
 function previewOutput(run: Run, plan: Plan, isDiff: boolean, guardError: UsageError | undefined): Output {
   const problems = countProblems(run, plan);
-  const isOther = isDiff ? problems + plan.changes.length > 0 : problems > 0;
+  const isOther = isDiff ? problems + plan.rowsToWrite.length > 0 : problems > 0;
   const otherCode = isDiff ? exitCodes.differs : exitCodes.partial;
   return {
     kind: 'list',
@@ -205,7 +205,7 @@ async function writePlan(
       `stopping: up to ${durationText(graceMs)} for requests in flight; a second signal ends at once`,
     );
   };
-  const total = plan.changes.length;
+  const total = plan.rowsToWrite.length;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     using journal = await beginSession(list, run, plan.rows);
     lock.nameRun(run);
@@ -217,7 +217,7 @@ async function writePlan(
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };
     const writeRows = async () => {
-      const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
+      const marked = markBeforeSending(plan.rowsToWrite, journal, stop, concurrency);
       try {
         await settleAll(port, marked, { stopped: stop.stopped, concurrency }, keeper);
       } finally {

@@ -5,9 +5,9 @@ import { UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
+import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
-import { settleStep } from './next-step.ts';
 import type { Run } from './run.ts';
 import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
@@ -44,7 +44,7 @@ export async function settleByHand(
     if (unknown)
       throw new UsageError(
         `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
-        settleStep(context, undoes, rowName(unknown)).hint,
+        settleFollowUp(context, undoes, rowName(unknown)).hint,
       );
   }
   using journal = new Journal(journalPath(list.folder, runId), run);

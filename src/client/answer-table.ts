@@ -36,7 +36,7 @@ export type FailureVerdict =
   /** Certainly not applied by this request. The service reports a conflict with the state of the record. */
   | 'conflict'
   /** Certainly not applied by this request. A condition of the request is not met. */
-  | 'stale'
+  | 'condition-failed'
   /** The record of a DELETE does not exist. */
   | 'missing'
   /** Certainly not applied. Any request is retried. */
@@ -78,7 +78,7 @@ const statusTable: readonly (readonly [statuses: readonly number[], rule: Answer
   [[406, 499], { ...refusal, verdict: 'unrepeatable' }],
   [[408], lost],
   [[409], { ...refusal, verdict: 'conflict' }],
-  [[412], { ...refusal, verdict: 'stale', isTransient: true }],
+  [[412], { ...refusal, verdict: 'condition-failed', isTransient: true }],
   [[425], busy],
   [[429], { ...busy, pauses: true }],
   [[501, 505], { ...refusal, kind: 'unavailable' }],

@@ -47,7 +47,7 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const results = new Map<Row, Settled>();
   const keeper = {
-    outcome: async (row: Row, settled: Settled) => {
+    keepOutcome: async (row: Row, settled: Settled) => {
       results.set(row, settled);
       await reportWrite(access, row, settled, report);
     },
@@ -75,7 +75,7 @@ async function reportWrite(
   report: ((row: Row) => string) | undefined,
 ): Promise<void> {
   const { outcome, record } = settled;
-  const { before } = settled.state;
+  const { recordBefore: before } = settled.state;
   if (report) {
     if (outcome?.kind === 'applied') await context.notice('result', report(row));
     return;

@@ -122,9 +122,9 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isDispelled = old.doubt === 'sent-twice' && !isMetBy(old.planned?.after ?? null, now);
-  const doubt = isDispelled ? undefined : old.doubt;
-  const state = { ...old, doubt, reading, before: old.before ?? reading.record?.fields };
+  const isCertainAgain = old.doubt === 'refused' && !isMetBy(old.planned?.after ?? null, now);
+  const doubt = isCertainAgain ? undefined : old.doubt;
+  const state = { ...old, doubt, reading, recordBefore: old.recordBefore ?? reading.record?.fields };
   const decision = decide(state, now, situation.abilities);
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
@@ -137,7 +137,7 @@ function afterReading(
   }
   // The tag is as before, or the service sends none, so the same write would get the same 409: the record may be in use.
   const isSameTag = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
-  return aim === 'look' || isSameTag ? endAsAnswered(state) : planWrite(state, decision.planned);
+  return aim === 'find-out' || isSameTag ? endAsAnswered(state) : planWrite(state, decision.planned);
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
@@ -172,29 +172,29 @@ const attemptRules: AttemptRules = {
   empty: { doubt: 'sent', moves: ['confirm'] },
   unclear: { doubt: 'sent', moves: ['confirm'] },
   pending: { doubt: 'sent', moves: [] },
-  lost: { doubt: 'sent', moves: ['decide', 'look'] },
-  unrepeatable: { doubt: 'sent', moves: ['look'] },
-  conflict: { doubt: 'sent-twice', moves: ['decide', 'look'] },
-  stale: { doubt: 'sent-twice', moves: ['decide', 'look'] },
-  missing: { doubt: 'sent-twice', moves: ['look'] },
+  lost: { doubt: 'sent', moves: ['decide', 'find-out'] },
+  unrepeatable: { doubt: 'sent', moves: ['find-out'] },
+  conflict: { doubt: 'refused', moves: ['decide', 'find-out'] },
+  'condition-failed': { doubt: 'refused', moves: ['decide', 'find-out'] },
+  missing: { doubt: 'refused', moves: ['find-out'] },
   busy: { moves: ['repeat'] },
   rejected: { moves: [] },
 };
 
-/** The rules for a create. Once in doubt it is never sent again, and it has no id to read. A refused create has made no record. */
+/** The rules for a create. Once in doubt it is never sent again, because no id is known to read it by. A refusal is believed. */
 const createRules: AttemptRules = {
   ...attemptRules,
   lost: { doubt: 'sent', moves: [] },
   unrepeatable: { doubt: 'sent', moves: [] },
   conflict: { moves: [] },
-  stale: { moves: [] },
+  'condition-failed': { moves: [] },
 };
 
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
   const rules = old.intent.kind === 'create' ? createRules : attemptRules;
   const { doubt: usualDoubt, moves } = rules[lastWrite.verdict];
-  const newDoubt = usualDoubt === 'sent-twice' && situation.abilities.isDirect ? undefined : usualDoubt;
-  const doubt = newDoubt === 'sent-twice' ? (old.doubt ?? newDoubt) : (newDoubt ?? old.doubt);
+  const newDoubt = usualDoubt === 'refused' && situation.abilities.isEmbedded ? undefined : usualDoubt;
+  const doubt = newDoubt === 'refused' ? (old.doubt ?? newDoubt) : (newDoubt ?? old.doubt);
   const state = { ...old, doubt, lastWrite, attempts: old.attempts + 1 };
   if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);
   for (const move of moves) {
@@ -216,7 +216,7 @@ function tryMove(move: Move, state: State, situation: Situation): Next | undefin
   const { id, lastWrite } = state;
   if (move === 'repeat') return tryAgain(state, 'write', situation, lastWrite?.error);
   if (move === 'decide') return tryAgain(state, 'read', situation, lastWrite?.error);
-  const isPossible = move === 'look' ? situation.remainingMs > 0 : (id ?? lastWrite?.id) !== undefined;
+  const isPossible = move === 'find-out' ? situation.remainingMs > 0 : (id ?? lastWrite?.id) !== undefined;
   return isPossible ? thenRead({ ...state, aim: move }, situation) : undefined;
 }
 

@@ -30,7 +30,7 @@ export interface Abilities extends WriteAbilities {
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
   /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
-  readonly isDirect: boolean;
+  readonly isEmbedded: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
 }
@@ -98,7 +98,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
-    isDirect: isEmbedded(client.baseUrl),
+    isEmbedded: isEmbedded(client.baseUrl),
     mayCreate,
     limits,
     isRun: pace !== undefined,

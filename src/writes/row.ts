@@ -64,19 +64,19 @@ export const plannedSchema = v.object({
  * Why a row is uncertain. It stays so until the row is applied, unchanged or failed.
  *
  * - `sent`: an attempt may have been applied.
- * - `sent-twice`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
+ * - `refused`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
  *   the next reading shows another value than the one sent, the row is certain again.
- * - `sent-twice-before`: an earlier session ended with `sent-twice`. Meanwhile somebody may have replaced the value, so no reading
+ * - `refused-before`: an earlier session ended with `refused`. Meanwhile somebody may have replaced the value, so no reading
  *   makes the row certain.
  */
-export const doubtSchema = v.picklist(['sent', 'sent-twice', 'sent-twice-before']);
+export const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
 
 /** The end of a row. An unknown row may have been written. A failed row certainly was not. */
 export const outcomeSchema = v.object({
   kind: v.picklist(['applied', 'unchanged', 'failed', 'unknown']),
   reason: v.optional(reasonSchema),
-  /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
-  made: v.optional(v.object({ id: v.optional(idSchema), value })),
+  /** The record that a row has created: its id, and the values that the answer showed, else those that were sent. */
+  made: v.optional(v.object({ id: idSchema, value })),
 });
 
 /** The change that a row asks for. */
@@ -87,7 +87,7 @@ export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
 /** One record to write: the intent, and the state of the write. */
 export interface Row {
-  /** The id of the record. A row that creates a record has none. */
+  /** The id of the record. A row that creates a record has none, unless that is an inventory entry. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
   /** The planned write, if a plan writes the row. An uncertain row keeps the values that were sent first. */

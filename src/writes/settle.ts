@@ -91,7 +91,7 @@ export interface RowKeeper<SomeRow extends Row> {
    * false if they cannot be kept: then nothing is sent. A command without a journal has none.
    */
   mark?(row: SomeRow, planned: Planned): boolean;
-  outcome(row: SomeRow, settled: Settled): Promise<void>;
+  keepOutcome(row: SomeRow, settled: Settled): Promise<void>;
 }
 
 /**
@@ -112,7 +112,7 @@ export async function settleAll<SomeRow extends Row>(
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     trustsEmpty ||= port.isRun && isReadBack && outcome?.kind === 'applied';
-    await keeper.outcome(row, settled);
+    await keeper.keepOutcome(row, settled);
     return settled;
   };
   await forEachConcurrently(concurrency, rows, oneCountFirst(settleOne), options.stopped);

@@ -16,10 +16,10 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
    * The purpose of the next reading: to decide what to write, to find out what became of the last attempt without sending again, or
    * to confirm a success.
    */
-  readonly aim: 'decide' | 'look' | 'confirm';
+  readonly aim: 'decide' | 'find-out' | 'confirm';
   readonly reading?: Reading | undefined;
   /** The record before the first attempt. */
-  readonly before?: JsonObject | undefined;
+  readonly recordBefore?: JsonObject | undefined;
   /** The last attempt that was sent. */
   readonly lastWrite?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
@@ -53,17 +53,17 @@ export interface End {
 /** The next state of a row, and the next step. */
 export type Next = readonly [State, Step];
 
-/** Returns the state of a row before its first step. A doubt `sent-twice` becomes `sent-twice-before`. */
+/** Returns the state of a row before its first step. A doubt `refused` becomes `refused-before`. */
 export function initialState({ id, intent, planned, doubt }: Row): State {
   // All members from the start, because V8 copies such an object faster (`bench/README.md`).
   return {
     id,
     intent,
     planned,
-    doubt: doubt === 'sent-twice' ? 'sent-twice-before' : doubt,
+    doubt: doubt === 'refused' ? 'refused-before' : doubt,
     aim: 'decide',
     reading: undefined,
-    before: undefined,
+    recordBefore: undefined,
     lastWrite: undefined,
     attempts: 0,
     retries: 0,
@@ -74,7 +74,8 @@ export function initialState({ id, intent, planned, doubt }: Row): State {
 export function endApplied(state: State, record?: ServiceRecord): Next {
   const { id, intent, lastWrite } = state;
   if (intent.kind !== 'create') return end(state, { outcome: applied, record });
-  const made = { id: id ?? lastWrite?.id, value: record?.fields ?? intent.fields };
+  const madeId = id ?? lastWrite?.id;
+  const made = madeId === undefined ? undefined : { id: madeId, value: record?.fields ?? intent.fields };
   return end(state, { outcome: { kind: 'applied', made }, record });
 }
 
@@ -93,7 +94,7 @@ export function endAsAnswered(state: State): Next {
     return doubt && verdict !== 'pending'
       ? endUnwritten(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
       : endUnwritten(state);
-  const isContradiction = verdict === 'stale' || verdict === 'missing';
+  const isContradiction = verdict === 'condition-failed' || verdict === 'missing';
   if (doubt || !isContradiction) return endUnwritten(state);
   const contradiction =
     verdict === 'missing'
@@ -149,7 +150,7 @@ function end(state: State, { error, ...result }: End): Next {
 
 /** Returns true if the service has refused a write because of the current value of the record. */
 export function isOutdated(write: JudgedWrite | undefined): boolean {
-  return write?.verdict === 'conflict' || write?.verdict === 'stale';
+  return write?.verdict === 'conflict' || write?.verdict === 'condition-failed';
 }
 
 function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {

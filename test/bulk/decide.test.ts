@@ -20,7 +20,7 @@ const sent = (before: RecordValue, after: RecordValue, action: Planned['action']
 /** Only a refusal that is in doubt came, such as a 412. */
 const refused = (before: RecordValue, after: RecordValue): Known => ({
   ...planned(before, after),
-  doubt: 'sent-twice',
+  doubt: 'refused',
 });
 
 const set = (value: RecordValue, expected?: RecordValue): Intent => ({ kind: 'set', value, expected });

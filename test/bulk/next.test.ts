@@ -30,11 +30,11 @@ const readingsOf = (shown: readonly RecordValue[]): readonly Event[] => [
 const doubts = ['empty', 'unclear', 'pending', 'lost', 'unrepeatable'] as const;
 const verdicts: readonly Verdict[] = [
   ...doubts,
-  ...(['shown', 'conflict', 'stale', 'missing', 'busy', 'rejected'] as const),
+  ...(['shown', 'conflict', 'condition-failed', 'missing', 'busy', 'rejected'] as const),
 ];
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   [7n, undefined].map((id): Event => {
-    const status = verdict === 'stale' ? 412 : 400;
+    const status = verdict === 'condition-failed' ? 412 : 400;
     const error = new CliError('failed', 'no', { status });
     const attempt = { response: { status } } as Attempt;
     const reason = { code: 'rejected', message: 'no' } as const;
@@ -77,7 +77,7 @@ const abilities = {
   canRemove: true,
   createsByPut: true,
   mayCreate: true,
-  isDirect: false,
+  isEmbedded: false,
   readsFirst: false,
   writeOnly: new Set<string>(),
 };
@@ -99,7 +99,7 @@ const situations: Readonly<Record<string, Situation>> = {
     trustsEmpty: true,
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
-  'of the embedded store': { ...usual, abilities: { ...abilities, isDirect: true } },
+  'of the embedded store': { ...usual, abilities: { ...abilities, isEmbedded: true } },
   'whose record PUT cannot create': { ...usual, abilities: { ...abilities, createsByPut: false } },
 };
 
@@ -114,7 +114,7 @@ function keyOf({ id, intent, attempts, reading, lastWrite, ...others }: State): 
   return JSON.stringify([others, ...parts]);
 }
 
-const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'sent-twice';
+const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
 
 /** Names the rule that a step breaks. */
 function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>) {
@@ -122,10 +122,10 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
   const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
   const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
   if (isUncertain(state) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  const isOpen = state.doubt === 'sent-twice' || after.doubt === 'sent-twice';
+  const isOpen = state.doubt === 'refused' || after.doubt === 'refused';
   if (isOpen && isDenied && event.kind !== 'read')
     return 'a row whose refused write may have been sent twice ends as failed or unprocessed without a reading';
-  if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'sent-twice')
+  if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
     return 'a row whose refused write may have been sent twice ends without a reading and without its doubt';
   if (outcome === 'unchanged' && event.kind !== 'read') return 'a row is called unchanged without a reading';
   if (outcome === 'applied' && event.kind !== 'read' && event.kind !== 'sent')
@@ -147,7 +147,12 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
   )
     return 'a row is certain after an attempt that may have been applied';
   const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.isTransient === true;
-  if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'stale' && mayBeResumed)
+  if (
+    intent.kind === 'create' &&
+    event.kind === 'sent' &&
+    event.write.verdict === 'condition-failed' &&
+    mayBeResumed
+  )
     return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.kind !== 'write') return undefined;
   const created = intent.kind === 'remove' ? intent.created : undefined;
@@ -175,7 +180,7 @@ test.each(Object.entries(situations))('a row %s keeps every rule, whatever happe
       {},
       { planned: pair },
       { planned: pair, doubt: 'sent' },
-      { planned: pair, doubt: 'sent-twice' },
+      { planned: pair, doubt: 'refused' },
     ];
     const id = intent.kind === 'create' ? undefined : 7n;
     const todo = starts.map((start) => ({
@@ -216,7 +221,7 @@ test('a reading that the service asks to wait for comes no earlier', () => {
 });
 
 test('a refusal of an earlier session stays in doubt, whatever a reading shows', () => {
-  const state = initialState({ id: 7n, intent: add, planned: planned(5, 10), doubt: 'sent-twice' });
+  const state = initialState({ id: 7n, intent: add, planned: planned(5, 10), doubt: 'refused' });
   const [, step] = next(state, { kind: 'read', now: 7, reading: { record } }, usual);
   expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'unknown' } });
 });
@@ -226,7 +231,7 @@ test('a row that was refused with 409 is not sent again with the same tag', () =
   const attempt = { response: { status: 409 } } as Attempt;
   const write: JudgedWrite = { verdict: 'conflict', attempt, reason: { code: 'rejected', message: 'no' } };
   const row = initialState({ id: 7n, intent: set, planned: planned(5, 10) });
-  const state: State = { ...row, reading, lastWrite: write, doubt: 'sent-twice', attempts: 1 };
+  const state: State = { ...row, reading, lastWrite: write, doubt: 'refused', attempts: 1 };
   const [, step] = next(state, { kind: 'read', now: 5, reading }, usual);
   expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'failed', reason: { code: 'rejected' } } });
   const other = { ...reading, etag: '"b"' };
@@ -250,13 +255,13 @@ test('an uncertain row that the service cannot show is for a person, not for a f
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
-  [set, 'stale', unread, 'unknown unread', 'sent-twice'],
-  [set, 'stale', read(10), 'applied', 'sent-twice'],
-  [set, 'stale', read(5), 'failed stale', undefined],
-  [add, 'stale', unread, 'unknown unread', 'sent-twice'],
-  [add, 'stale', read(10), 'unknown changed', 'sent-twice'],
-  [remove, 'missing', unread, 'unknown unread', 'sent-twice'],
-  [remove, 'missing', read(null), 'applied', 'sent-twice'],
+  [set, 'condition-failed', unread, 'unknown unread', 'refused'],
+  [set, 'condition-failed', read(10), 'applied', 'refused'],
+  [set, 'condition-failed', read(5), 'failed stale', undefined],
+  [add, 'condition-failed', unread, 'unknown unread', 'refused'],
+  [add, 'condition-failed', read(10), 'unknown changed', 'refused'],
+  [remove, 'missing', unread, 'unknown unread', 'refused'],
+  [remove, 'missing', read(null), 'applied', 'refused'],
   [remove, 'missing', read(5), 'failed stale', undefined],
 ])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
   const situation = { ...usual, limits: { ...limits, retries: 0 } };

@@ -193,7 +193,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
   await keeper.mark(row, { action: 'set', before: 1, after: 2 });
   expect(kept.splice(0)).toMatchObject([{ kind: 'mark' }, { kind: 'sync' }]);
-  await keeper.outcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
+  await keeper.keepOutcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
   expect(kept).toMatchObject([{ kind: 'outcome', row: 2, outcome, doubt: 'sent' }]);
@@ -204,7 +204,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
     ...newRow({ line: 3, id: 8n, intent: { kind: 'set', value: 5 }, text: undefined }),
     planned,
   };
-  await keeper.outcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
+  await keeper.keepOutcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
   await vi.waitUntil(() => kept.length > 1, { timeout: 500 });
 });
 

@@ -8,7 +8,7 @@ import { isResumable, needsPerson, rowName } from './run-row.ts';
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';
 
 /** The next step with a run. */
-interface NextStep {
+interface FollowUp {
   /** The command line to type. */
   readonly command: string;
   /** A hint that contains the command. */
@@ -20,11 +20,11 @@ interface NextStep {
  *
  * @param unwritten the part of its end that the run lacks.
  */
-export function nextStepOf(
+export function followUpOf(
   context: Context,
   { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
   unwritten?: UnwrittenPart,
-): NextStep | undefined {
+): FollowUp | undefined {
   const { noun, undoes } = header;
   const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
@@ -36,7 +36,7 @@ export function nextStepOf(
   const isWaiting = waits.length === unfinished.length && unwritten !== 'rejects';
   if (firstWait?.row !== undefined && isWaiting) {
     const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
-    return settleStep(
+    return settleFollowUp(
       context,
       firstWait.run,
       firstWait.row,
@@ -59,7 +59,7 @@ export function nextStepOf(
  * @param row its name: see `rowName`.
  * @param findCommand the command that finds the record of the row, if its id is unknown.
  */
-export function settleStep(context: Context, run: string, row: string, findCommand?: string): NextStep {
+export function settleFollowUp(context: Context, run: string, row: string, findCommand?: string): FollowUp {
   // A row that is named by its line has created a record, whose id the person must give.
   const name = row.startsWith('line:') ? `${row}=<id>` : row;
   const command = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
