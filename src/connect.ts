@@ -158,7 +158,6 @@ interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
   readonly token: 'none' | 'of-origin' | 'any';
 }
 
-/** Collects the common headers, the credential, and the headers of the user. */
 async function collectHeaders(
   { secrets, notice, readToken, settings }: Context,
   { baseUrl, contract: { tokenHeader: described }, headerFlags, token }: HeaderSources,

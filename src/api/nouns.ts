@@ -25,7 +25,6 @@ export interface Field {
   readonly summary: string;
   /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
   readonly column?: string;
-  /** True if a record must have it. */
   readonly isRequired?: true;
   /** True if the program asks for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
@@ -39,7 +38,6 @@ export interface Noun {
   readonly plural: string;
   readonly tag: 'Pets' | 'Store';
   readonly path: string;
-  /** The schema of its records. */
   readonly schema: 'Pet' | 'Category' | 'Order' | 'InventoryItem';
   /** The schema of the body that creates a record. */
   readonly body: 'NewPet' | 'NewCategory' | 'Order' | 'InventoryItem';

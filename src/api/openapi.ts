@@ -45,7 +45,6 @@ export function toOpenApi(options: OpenApiOptions = {}) {
 
 export type OpenApi = ReturnType<typeof toOpenApi>;
 
-/** The description of each error, by status. */
 const errorDescriptions: Readonly<Record<number, string>> = {
   400: 'A parameter or the body does not parse',
   404: 'No such record exists',

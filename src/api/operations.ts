@@ -176,7 +176,6 @@ const defaults = {
   source: 'chosen',
 } as const;
 
-/** The kinds of operations on a noun. */
 type Kind = keyof Noun['operations'];
 
 /** The properties that all operations of a kind have. */
@@ -238,7 +237,6 @@ function makeRequestBody({ name, fields }: ReturnType<typeof bodiesOf>['create']
   };
 }
 
-/** What the operations have of their own. */
 const ownProperties: Partial<Record<OperationId, Partial<Operation>>> = {
   createPet: { example: { body: { name: 'Rex', categoryId: 1, status: 'available' } } },
   getPet: { isDeprecated: true, source: 'stated' },
@@ -302,7 +300,6 @@ export function takesId(id: OperationId): boolean {
 /** The operations that return a list, page by page. */
 export type ListId = Noun['operations']['list'];
 
-/** The noun of an operation. */
 type NounOf<K extends OperationId> = {
   [N in NounName]: K extends (typeof nouns)[N]['operations'][keyof Noun['operations']] ? N : never;
 }[NounName];

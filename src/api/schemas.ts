@@ -118,7 +118,6 @@ function toResultSchemas(isBound: boolean) {
   return Object.fromEntries(schemas) as Readonly<Record<ResultName, ObjectSchema>>;
 }
 
-/** The value of a field in a request, by its kind. */
 type RequestValue<Kind extends FieldKind> = v.InferOutput<(typeof fieldValues)[Kind]['check']>;
 
 type FieldOf<N extends NounName> = (typeof nouns)[N]['fields'][number];

@@ -38,9 +38,7 @@ export interface DocumentOperation {
   /** True if the documented answer has no body, or a body that is not JSON. */
   readonly answersNoJson: boolean;
   readonly responses: JsonObject;
-  /** The Operation Object of the document. */
   readonly operationObject: JsonObject;
-  /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
   readonly credential: Operation['credential'];
   /** Returns why the program cannot call the operation at all. */

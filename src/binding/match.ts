@@ -235,7 +235,6 @@ function hasTwoIds(noun: NounName, { fields }: NounFacts): boolean {
   return fields.has('id') && fields.has(compactName(nouns[noun].idName));
 }
 
-/** Returns true if a collection is the noun alone. */
 function isNounAlone(noun: NounName, { collection }: PathForm): boolean {
   return collection === `/${noun}`;
 }

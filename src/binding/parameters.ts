@@ -162,7 +162,6 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
 const pagingWords = /^(page|cursor|offset|skip|start|starting|after|continuation|marker|bookmark|next)$/;
 const sizeWords = /^(size|count|per|limit|total)$/;
 
-/** Returns true if the name of a parameter or a header is about paging. */
 function isPagingName(name: string): boolean {
   const words = singularWords(name);
   return words.some((word) => pagingWords.test(word)) && !words.some((word) => sizeWords.test(word));

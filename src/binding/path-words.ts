@@ -32,7 +32,6 @@ export function singularWords(name: string): string[] {
 export interface PathForm {
   /** The path up to the word of the collection. A noun is in the plural, so that `/v1/pet` and `/v1/pets` are the same. */
   readonly collection: string;
-  /** The noun of this word. */
   readonly noun: NounName | undefined;
   /** A word behind the word of a noun: `findByStatus`. */
   readonly tail: string | undefined;

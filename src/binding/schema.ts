@@ -34,12 +34,10 @@ export class Shape {
     return namesOf(this.schema, this.root);
   }
 
-  /** Returns the value of a keyword. */
   keyword(name: string): JsonValue | undefined {
     return this.parts.findLast((part) => part[name] !== undefined)?.[name];
   }
 
-  /** The fields of an object. */
   get fields(): ReadonlyMap<string, Shape> {
     const schemas = () => this.parts.flatMap(({ properties }) => Object.entries(objectOf(properties)));
     this.fieldShapes ??= new Map(schemas().map(([name, field]) => [name, new Shape(field, this.root)]));
@@ -61,7 +59,6 @@ export class Shape {
     return this.parts.some(({ additionalProperties }) => additionalProperties === false);
   }
 
-  /** The items of an array. */
   get items(): Shape {
     this.itemShape ??= new Shape(this.keyword('items'), this.root);
     return this.itemShape;

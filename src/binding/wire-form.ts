@@ -57,7 +57,6 @@ interface RecordContent {
    * The path of fields to the record or the list: `['_embedded', 'pets']`. Empty if the answer itself is the record or the list.
    */
   readonly envelope: readonly string[];
-  /** The shape of one record. */
   readonly shape: Shape;
 }
 
@@ -85,7 +84,6 @@ function listContent(tableOperation: TableOperation, answer: Shape): RecordConte
 /** Fields of an envelope in which a list lies one level deeper. */
 const outerEnvelope = /^(_embedded|data|result|response)$/;
 
-/** Finds the arrays among the fields of an object. */
 function arraysIn({ fields }: Shape, outer: readonly string[] = []): RecordContent[] {
   return [...fields].flatMap(([field, { kind, items }]) =>
     kind === 'array' ? [{ envelope: [...outer, field], shape: items }] : [],

@@ -38,7 +38,6 @@ export interface CheckedService {
   readonly client: Client;
   /** What a TLS connection to the service needs, or a clause that says why the checks open no socket. */
   readonly socket: TlsFiles | string;
-  /** The header of the token. */
   readonly tokenHeader: TokenHeader;
   /** False if the profile says that the service has no useful ETags. */
   readonly sendsEtags: boolean;

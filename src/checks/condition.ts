@@ -16,7 +16,6 @@ export interface Condition {
   readonly comparisons: readonly PartComparison[];
 }
 
-/** A comparison of one part of an answer with a text. */
 interface PartComparison {
   /** `header` and its name, the JSON pointer of a value (RFC 6901), or `text`. */
   readonly part: string;
@@ -95,7 +94,6 @@ export function headerDifference(
   return differenceTo({ text, comparisons: sent }, answer, mask);
 }
 
-/** Returns a part of an answer as text. */
 function partOf({ headers, text, json }: ConditionAnswer, part: string): string | undefined {
   if (part === 'text') return text.trim();
   const [, header] = part.split(/\s+/);

@@ -147,7 +147,6 @@ async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<
   return failOn(nextPage, 'the next link gives the same records again', details);
 }
 
-/** Returns the link to the next page as the header has it. */
 function nextOf({ headers }: CheckAnswer): string | undefined {
   return linkTarget(headerValue(headers, 'link'), 'next');
 }
@@ -202,7 +201,6 @@ function remarkOnDeprecation(answer: CheckAnswer, now: Date): string | undefined
   return day && `its sunset passed on ${day}`;
 }
 
-/** Returns the day of a sunset that has passed. */
 function passedSunset({ operation, headers }: CheckAnswer, now: Date): string | undefined {
   const sunset = sunsetOf(operation, headers);
   return sunset && sunset <= now ? dayOf(sunset) : undefined;

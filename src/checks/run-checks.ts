@@ -118,7 +118,6 @@ function createCheckContext(service: CheckedService, signal: AbortSignal, attemp
   };
 }
 
-/** Adds the page size, if the service requires one. */
 function withPageSize(operation: Operation, input: CallInput): CallInput {
   const isRequired = operation.parameters.some(({ name, required }) => name === 'limit' && required);
   return isRequired ? { ...input, query: { limit: pageSize(operation), ...input.query } } : input;

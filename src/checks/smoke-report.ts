@@ -31,7 +31,6 @@ export interface SmokeReport {
   readonly signal?: Signal | undefined;
 }
 
-/** Counts the checks, and those in each state. */
 function totalsOf(results: readonly CheckResult[]): Readonly<Record<CheckState | 'checks', number>> {
   const count = (state: CheckState) => results.filter((result) => result.state === state).length;
   const entries = (Object.keys(totalNames) as CheckState[]).map((state) => [state, count(state)]);
@@ -43,12 +42,10 @@ function lineText(text: string): string {
   return breakRunnerCommands(sanitize(text));
 }
 
-/** Returns the reason and the hint of a finding, in one line. */
 function reasonText({ reason, hint }: Finding): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
-/** Returns the details of a finding, each with its label. */
 function labelledDetails(finding: Finding): [label: string, text: string][] {
   const { reason, expected, got, pointer, method, url, requestId } = finding;
   const details: [string, string | undefined][] = [
@@ -229,7 +226,6 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-/** The levels of annotations, by the state of the check. */
 const levels: Partial<Record<CheckState, string>> = {
   fail: 'error',
   error: 'error',

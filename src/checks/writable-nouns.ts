@@ -100,7 +100,6 @@ function resolveNoun(
   };
 }
 
-/** Returns the values that an operation takes. */
 function takenFields(values: JsonObject, operation: Operation | undefined): JsonObject {
   const entries = Object.entries(values).filter(([field]) => operation && takesField(operation, field));
   return Object.fromEntries(entries);

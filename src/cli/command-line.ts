@@ -172,7 +172,6 @@ async function printOutput(
 /** Flags that switch off a question or a guard. They are not suggested for a typo. */
 const guardedFlags = ['--yes', '--again'];
 
-/** Turns an error of commander into ours. */
 function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const name = commandName(path);
   const message = (problem?.message ?? '').replace('error: ', '');

@@ -37,7 +37,6 @@ export interface WordTable {
   readonly topics: readonly string[];
 }
 
-/** The meaning of a command line. */
 interface LineMeaning {
   readonly command: CommandWords;
   /** The words that are not commands, flags or values of flags. */
@@ -204,7 +203,6 @@ export function printOffers(offers: readonly Offer[], stem: string, current: str
     .join('');
 }
 
-/** Returns the words of a line without those that ask for help. */
 function withoutHelp(words: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
   const line = end === -1 ? words : words.slice(0, end);

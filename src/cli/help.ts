@@ -168,7 +168,6 @@ function flagTable(flags: Readonly<Record<string, Flag>>): string {
   return blockText({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });
 }
 
-/** The columns of help. */
 const helpWidth = 80;
 
 /** Lays out a block. */

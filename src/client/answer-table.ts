@@ -48,7 +48,6 @@ interface AnswerRule {
   readonly verdict: FailureVerdict;
   /** True if the same request may succeed later. */
   readonly isTransient: boolean;
-  /** The kind of the error. */
   readonly kind: ErrorKind;
   /** True if a gateway may have answered because the service is overloaded or unreachable. */
   readonly isOutage?: true;
@@ -140,7 +139,6 @@ function verdictOfAnyMethod({
   return isSent ? 'unrepeatable' : 'rejected';
 }
 
-/** Returns true if a request with this verdict is retried. */
 function isRetriedVerdict(verdict: FailureVerdict): boolean {
   return verdict === 'busy' || verdict === 'lost';
 }

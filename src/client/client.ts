@@ -138,7 +138,6 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The call of an operation. */
 interface OperationCall extends Call {
   readonly operation: Operation;
 }

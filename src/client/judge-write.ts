@@ -36,7 +36,6 @@ export interface JudgedWrite {
     | 'unclear'
     /** The service does it later, or the command was stopped before the answer came. */
     | 'pending';
-  /** The record in the answer. */
   readonly record?: ServiceRecord | undefined;
   /** The id of the new record, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;

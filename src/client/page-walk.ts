@@ -36,7 +36,6 @@ export interface PageSource {
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
 
-/** The end of a list. */
 interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly mayBeCut?: string | undefined;

@@ -133,7 +133,6 @@ export function authorOf({ status, headers, body }: HttpResponse, operation?: Op
   return value !== undefined && isJson ? 'service' : 'gateway';
 }
 
-/** What the body of an error says. */
 interface ErrorBody {
   /** The message of the service, or else a description of the answer. */
   readonly why: string;

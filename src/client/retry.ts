@@ -4,7 +4,6 @@ import { type Attempt, noAnswerRule } from './answer-table.ts';
 // The delays before retries: of a call, and of a row, which reads its record in between.
 
 export interface RetryLimits {
-  /** The most retries. */
   readonly retries: number;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;

@@ -136,7 +136,6 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
     : undefined;
 }
 
-/** Returns true if the records of a list have a field. */
 function hasField({ records }: Operation, name: string): boolean {
   return Object.hasOwn(records.names, name);
 }

@@ -126,7 +126,6 @@ function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { pref
   );
 }
 
-/** Offers the open orders, with the names of their pets. */
 function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly RecordOf<'pets'>[]): Offer[] {
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const nameOf = (petId: bigint | null | undefined) =>
@@ -151,7 +150,6 @@ async function fieldNames(context: Context, { command, values }: Cursor): Promis
   return toOffers(view?.columns.map(({ name }) => name) ?? []);
 }
 
-/** Offers the groups of the checks, and the checks. */
 async function checkNames(): Promise<Offer[]> {
   const { selectChecks } = await import('../checks/check-table.ts');
   const { groupOf } = await import('../checks/check.ts');

@@ -152,7 +152,6 @@ function checkIdsOrFile(command: string, kind: WriteVerb, values: WriteValues): 
     throw new UsageError(`${command}: ${nameOf(runFlag[1])} goes with --from only`);
 }
 
-/** Creates the flags of a noun's fields, by column. */
 function createFieldFlags({ fields }: Noun): Record<string, Flag> {
   const flags: Record<string, Flag> = {};
   for (const field of fields) {

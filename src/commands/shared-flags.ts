@@ -46,7 +46,6 @@ export function statusesFlag(summary: string) {
   });
 }
 
-/** Flags for reading the input. */
 const inputFlags = {
   map: values('--map <field=column>', 'column that holds a field under another name, such as petId=SKU'),
   thousands: choice(
@@ -74,7 +73,6 @@ const intentFlags = {
   createMissing: flag('--create-missing', 'create the entry of a pet that has none'),
 };
 
-/** Flags for the limits of a plan. */
 const guardFlags = {
   maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
     parse: parseRowLimit,
@@ -85,7 +83,6 @@ const guardFlags = {
   allowZero: flag('--allow-zero', 'let more than half of the counts go to 0'),
 };
 
-/** Flags for the writing of a plan. */
 const writingFlags = {
   concurrency: keyFlag('concurrency'),
   rate: keyFlag('rate'),

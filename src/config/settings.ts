@@ -66,7 +66,6 @@ export interface Settings {
    * a flag or a variable sets a base URL of another origin.
    */
   readonly profile: ProfileChoice | undefined;
-  /** The names of all profiles of the config. */
   readonly profileNames: readonly string[];
   /**
    * An unknown profile, wrong values, a file that cannot be read. Wrong values are not used. A wrong flag has the code `invalid_flag`
@@ -190,7 +189,6 @@ function rankOf({ source }: { readonly source: SettingSource }): number {
   return sources.indexOf(source);
 }
 
-/** Returns the code of an error in a value from this source. */
 function usageCodeOf({ source }: { readonly source: SettingSource }): UsageCode {
   return source === 'flag' ? 'invalid_flag' : 'invalid_input';
 }

@@ -41,7 +41,6 @@ interface Editing<Value, Result> {
   send(value: Value): Promise<Result>;
 }
 
-/** The part of a context that an editor needs. */
 interface EditorContext extends Pick<Notices, 'notice'> {
   readonly io: Io;
   readonly interrupts: Interrupts;

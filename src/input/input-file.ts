@@ -134,7 +134,6 @@ export interface InputFormat {
   readonly delimiter: string;
 }
 
-/** The text of an input, split into records. */
 interface SplitInput {
   /** The format of the input, unless it is empty. */
   readonly format: InputFormat | undefined;

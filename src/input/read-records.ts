@@ -49,14 +49,12 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   readonly mayRepeat: boolean;
 }
 
-/** The text of a record, and its row or its error. */
 interface ParsedRecord<Row> {
   readonly line: number;
   readonly text: string;
   readonly row: Row | CliError;
 }
 
-/** The records of an input, in order. */
 interface InputRecords<Row> {
   /** The format of the input, unless it is empty. */
   readonly format: InputFormat | undefined;

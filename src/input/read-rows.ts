@@ -171,7 +171,6 @@ export function toIssue(error: CliError, line: number, text: string): Issue {
 /** The kind of the issues of two rows of the same id. */
 const conflict = 'conflict';
 
-/** The input in messages. */
 interface NamedInput {
   readonly name: string;
   readonly format: InputFormat;

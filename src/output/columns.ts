@@ -64,7 +64,6 @@ export function pickFields<Entity>(columns: readonly Column<Entity>[], record: E
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
 }
 
-/** Finds the column that a flag names. */
 function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
   const column = view.columns.find((candidate) => candidate.name === name);
   if (column) return column;

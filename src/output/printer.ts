@@ -54,7 +54,6 @@ export interface PreparedCommand {
   run(): Promise<Output | undefined>;
 }
 
-/** A format of stdout. */
 interface Format {
   /** Its line in `petstore help formats`. */
   readonly summary: string;

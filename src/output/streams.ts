@@ -84,7 +84,6 @@ interface ProgressOptions {
   read(): { readonly done: number; readonly total?: number; readonly failed?: number };
 }
 
-/** The part of a context that progress needs. */
 interface ProgressContext {
   readonly io: Pick<Io, 'stderr'>;
   readonly liveLine: LiveLine;

@@ -10,7 +10,6 @@ export const longestTimerMs = 2 ** 31 - 1;
 /** Says that nobody waits for the result of a piece of work any more. Each request has one, so it must be cheap to create. */
 export interface Cancellation {
   readonly isCancelled: boolean;
-  /** The reason of the cancellation, once the work is cancelled. */
   readonly reason: unknown;
   /** Sets the only listener. The listener is called when the work is cancelled, or at once if the work is cancelled already. */
   onCancel(listener: () => void): void;

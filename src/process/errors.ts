@@ -56,7 +56,6 @@ export interface ErrorDetails {
   readonly addition?: string | undefined;
   /** Why there is no valid answer, if that is the error. */
   readonly noAnswer?: NoAnswer | undefined;
-  /** The author of the answer with an error status, if there is one. */
   readonly author?: Author | undefined;
   /** The HTTP status, if there is a response. */
   readonly status?: number | undefined;

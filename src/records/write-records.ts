@@ -23,7 +23,6 @@ import { type Access, joinErrors, readNames, withNames } from './access.ts';
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
 
-/** The end of a row of a command. */
 interface RowEnd {
   readonly row: Row;
   /** A row has none if a signal ended the command before it began. */

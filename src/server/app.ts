@@ -9,7 +9,6 @@ import type { Collection, Store } from './store.ts';
 export type App = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 interface AppOptions {
-  /** Returns the current store. */
   store(): Store;
   /** Called with an error that is not a Refusal: a defect of the server. */
   onDefect?: ((error: unknown) => void) | undefined;

@@ -93,7 +93,6 @@ async function printBody({ io }: Context, { body }: RawResponse): Promise<void> 
   await io.stdout.write(`${sanitize(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }
 
-/** The longest body, in bytes. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** Reads a file, or stdin for `-`. @throws UsageError if the file cannot be read. */

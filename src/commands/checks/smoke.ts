@@ -134,7 +134,6 @@ function toListRecords(selection: Selection) {
   }));
 }
 
-/** A report that goes to a file. */
 type FileReport = readonly [path: string, print: (report: SmokeReport) => string];
 
 /** Reads the values `junit=<file>` and `json=<file>` of `--report`. @throws UsageError for anything else but `github` */
