@@ -84,8 +84,8 @@ export async function* pagesOf(
   const firstNumber = paging?.kind === 'number' ? paging.first : undefined;
   const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false, firstNumber };
   const visited = new Set<string>();
-  // The first page and the last two.
-  let earlier: readonly (readonly ServiceRecord[])[] = [];
+  // The ids of the first page and of the last two.
+  let earlier: readonly (readonly unknown[])[] = [];
   let step: PageStep = { next: first };
   for (let url = first; ; ) {
     let page: Page;
@@ -97,7 +97,8 @@ export async function* pagesOf(
       throw error;
     }
     visited.add(url).add(withoutHash(page.url));
-    if (isRepeated(earlier, page.records, idField)) {
+    const ids = page.records.map(({ fields }) => fields[idField]);
+    if (isRepeated(earlier, ids)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
@@ -108,7 +109,7 @@ export async function* pagesOf(
       } else throw page.error('the page repeats earlier records');
     } else {
       yield page.records;
-      earlier = [...earlier.slice(0, 1), ...earlier.slice(1).slice(-1), page.records];
+      earlier = [...earlier.slice(0, 1), ...earlier.slice(1).slice(-1), ids];
       walk.pages += 1;
       walk.count += page.records.length;
     }
@@ -197,17 +198,11 @@ function stepByCount(
 }
 
 /**
- * Returns true if each record of a page is on one of the earlier pages. Behind the end, services answer with the last page, the first
+ * Returns true if each id of a page is on one of the earlier pages. Behind the end, services answer with the last page, the first
  * one, or the last records in another cut.
  */
-function isRepeated(
-  earlier: readonly (readonly ServiceRecord[])[],
-  page: readonly ServiceRecord[],
-  idField: string,
-): boolean {
-  const isEarlier = ({ fields: { [idField]: id } }: ServiceRecord) =>
-    id != null && earlier.some((records) => records.some(({ fields }) => fields[idField] === id));
-  return page.length > 0 && page.every(isEarlier);
+function isRepeated(earlier: readonly (readonly unknown[])[], ids: readonly unknown[]): boolean {
+  return ids.length > 0 && ids.every((id) => id != null && earlier.some((page) => page.includes(id)));
 }
 
 /**
