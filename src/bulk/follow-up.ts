@@ -26,31 +26,26 @@ export function followUpOf(
   unwritten?: UnwrittenPart,
 ): FollowUp | undefined {
   const { noun, undoes } = header;
+  const goOn = (...words: readonly string[]) => {
+    const command = followUpCommand(context, words);
+    return { command, hint: `go on with: ${command}` };
+  };
+  const again = undoes === null ? ['resume', id] : ['undo', undoes];
+  if (unwritten === 'journal') return undefined;
+  // Another file, because the one of this session could not be written.
+  if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
   const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
-  if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
+  if (unwritten === undefined && unfinished.length === 0) return undefined;
   // Each row may wait for a person or for another run.
   const waits = unfinished.flatMap(
     (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
   );
   const [firstWait] = waits;
-  const isWaiting = waits.length === unfinished.length && unwritten !== 'rejects';
-  if (firstWait?.row !== undefined && isWaiting) {
-    const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
-    return settleFollowUp(
-      context,
-      firstWait.run,
-      firstWait.row,
-      createRow && lookUpCommand(context, nouns[noun], createRow),
-    );
-  }
-  const words = undoes === null ? ['resume', id] : ['undo', undoes];
-  // Another file, because the one of this session could not be written.
-  const rejects = unwritten === 'rejects' ? ['--rejects', '<file>'] : [];
-  const command = followUpCommand(
-    context,
-    firstWait && isWaiting ? ['undo', firstWait.run] : [...words, ...rejects],
-  );
-  return { command, hint: `go on with: ${command}` };
+  if (!firstWait || waits.length < unfinished.length) return goOn(...again);
+  if (firstWait.row === undefined) return goOn('undo', firstWait.run);
+  const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
+  const findCommand = createRow && lookUpCommand(context, nouns[noun], createRow);
+  return settleFollowUp(context, firstWait.run, firstWait.row, findCommand);
 }
 
 /**

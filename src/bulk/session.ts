@@ -135,7 +135,7 @@ async function openSession(context: Context, run: Run): Promise<Session> {
   const client = await context.client('bulk');
   const stop = new Stop<CliError>();
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
-  const options = { pace, sendsEtags: settings.get('etags'), mayCreate: flags.createMissing };
+  const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
   const port = createRecordPort(client, noun, options);
   checkOffers(client, port, run);
   const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');

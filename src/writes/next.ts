@@ -17,6 +17,7 @@ import {
   isOutdated,
   type Next,
   type State,
+  withClause,
 } from './state.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
@@ -233,7 +234,6 @@ function confirm(
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return endUnwritten(state, { code: 'other_count', message });
   }
-  const why = state.lastWrite?.reason?.message;
-  const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
-  return endUnwritten(state, { code: 'other_value', message });
+  const clause = `${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
+  return endUnwritten(state, { code: 'other_value', message: withClause(state, clause) });
 }

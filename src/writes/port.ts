@@ -72,12 +72,10 @@ export interface RecordPort extends Abilities {
 }
 
 interface PortOptions {
-  /** The pace of the requests of a run. */
-  readonly pace?: Pace | undefined;
+  /** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
+  readonly run?: { readonly pace: Pace; readonly mayCreate: boolean };
   /** By default those of the client. */
   readonly limits?: CallLimits | undefined;
-  /** As in `WriteAbilities`, by default false. */
-  readonly mayCreate?: boolean | undefined;
   /** False if the profile says that the ETags of the service cannot be used. */
   readonly sendsEtags: boolean;
 }
@@ -89,19 +87,20 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const ids = noun.operations;
   const { isCount } = noun;
   const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
-  const { pace, sendsEtags, limits = client.limits, mayCreate = false } = options;
+  const { run, sendsEtags, limits = client.limits } = options;
+  const pace = run?.pace;
   const etagCondition = (etag: string | undefined) => (etag === undefined ? undefined : { 'if-match': etag });
   const port: RecordPort = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
-    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && pace)),
+    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && run)),
     canList: operations.has(ids.list),
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
     isEmbedded: isEmbedded(client.baseUrl),
-    mayCreate,
+    mayCreate: run?.mayCreate ?? false,
     limits,
-    isRun: pace !== undefined,
+    isRun: run !== undefined,
     writeOnly,
     async read(id, options) {
       const readOptions = { ...options, pace, isFresh: true };

@@ -87,8 +87,8 @@ interface SettleAllOptions extends SettleOptions {
 /** Keeps what happens to rows. */
 export interface RowKeeper<SomeRow extends Row> {
   /**
-   * Keeps other values for a row of a run than those of its plan, before they are sent, and returns when they are on the disk. Returns
-   * false if they cannot be kept: then nothing is sent. A command without a journal has none.
+   * Marks new values of a row in the journal, and returns when the mark is on the disk. Returns false if it cannot be kept: then
+   * nothing is sent. A command without a journal has no `mark`.
    */
   mark?(row: SomeRow, planned: Planned): boolean;
   keepOutcome(row: SomeRow, settled: Settled): Promise<void>;
@@ -98,6 +98,7 @@ export interface RowKeeper<SomeRow extends Row> {
  * Settles rows, several at a time, and passes the result of each to `keeper`. No row begins after the stop. No two rows have the
  * same record, so there are never two requests for one record at once.
  *
+ * @param rows a row is taken right before it is settled: the rows of a run are marked in its journal when they are taken.
  * @throws what `keeper` throws.
  */
 export async function settleAll<SomeRow extends Row>(

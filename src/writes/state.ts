@@ -161,6 +161,6 @@ function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'reque
 }
 
 /** Returns the message of the last attempt, followed by a clause. */
-function withClause({ lastWrite }: State, clause: string): string {
+export function withClause({ lastWrite }: State, clause: string): string {
   return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
 }
