@@ -13,11 +13,7 @@ import { createSecrets } from './process/secrets.ts';
 import { createInterrupts } from './process/signals.ts';
 import { sanitize } from './process/text.ts';
 
-/**
- * Runs one command line and returns its exit code. It prints the error that a command throws.
- *
- * @param argv the words after `petstore`.
- */
+/** Runs one command line and returns its exit code. It prints the error that a command throws. @param argv the words after `petstore`. */
 export async function main(argv: readonly string[], processIo: Io): Promise<number> {
   // First, because any error may quote the token, which the streams mask.
   const secrets = createSecrets(processIo.env);

@@ -26,11 +26,7 @@ export interface HttpResponse {
   readonly body: string | Uint8Array;
 }
 
-/**
- * Returns true if a text is a token, such as the name of a header or an authentication scheme.
- *
- * @see RFC 9110, 5.6.2
- */
+/** Returns true if a text is a token, such as the name of a header or an authentication scheme. @see RFC 9110, 5.6.2 */
 export function isToken(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }

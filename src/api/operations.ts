@@ -104,9 +104,7 @@ export interface RequestBody {
   readonly readOnlyNames: readonly string[];
   /** True if the body must not have other fields. */
   readonly isClosed: boolean;
-  /**
-   * True if an update has the id of the record in the body: the path has no id, or the description requires the id in the body too.
-   */
+  /** True if an update has the id of the record in the body: the path has no id, or the description requires the id in the body too. */
   readonly hasId: boolean;
 }
 

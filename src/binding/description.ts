@@ -14,11 +14,7 @@ export interface Description {
   readonly document: JsonObject;
 }
 
-/**
- * Converts a document to OpenAPI 3.1.
- *
- * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0.
- */
+/** Converts a document to OpenAPI 3.1. @throws InputError if the document is not OpenAPI 3 or Swagger 2.0. */
 export async function readDescription({ url, label, document: original }: Description): Promise<Description> {
   requireVersion(original, label);
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');

@@ -53,9 +53,7 @@ export function isRecord(tableOperation: TableOperation, shape: Shape): boolean 
 
 /** The place of the record or the list in an answer. */
 interface RecordContent {
-  /**
-   * The path of fields to the record or the list: `['_embedded', 'pets']`. Empty if the answer itself is the record or the list.
-   */
+  /** The path of fields to the record or the list: `['_embedded', 'pets']`. Empty if the answer itself is the record or the list. */
   readonly envelope: readonly string[];
   readonly shape: Shape;
 }

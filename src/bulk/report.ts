@@ -203,7 +203,8 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const firstStep = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
-  if (next && firstStep) return `${firstStep}; then ${next}`;
+  if (next && firstStep)
+    return firstStep.endsWith('?') ? `${firstStep} Then ${next}` : `${firstStep}; then ${next}`;
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
   const lastStep =

@@ -76,9 +76,7 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
   return checkSocket(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
 }
 
-/**
- * Performs a TLS handshake, which fails if the certificate is not trusted, and judges the socket. Node offers TLS 1.2 and later.
- */
+/** Performs a TLS handshake, which fails if the certificate is not trusted, and judges the socket. Node offers TLS 1.2 and later. */
 export function checkTls(
   context: CheckContext,
   judgeSocket: (socket: TLSSocket) => Finding,

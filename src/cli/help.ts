@@ -84,11 +84,7 @@ function toSlot({ syntax, summary, choices, offers = [], isList = false }: Flag)
   return { syntax, summary, offers: choices ?? offers, isList };
 }
 
-/**
- * Returns the help of a command. Commander formats all but the examples.
- *
- * @param styleTitle makes a title such as `Usage:` bold.
- */
+/** Returns the help of a command. Commander formats all but the examples. @param styleTitle makes a title such as `Usage:` bold. */
 function commandHelpText({ path, command }: CommandNode, styleTitle: (title: string) => string): string {
   const page = new Parser(command.name)
     .usage(usageOf(path, command))

@@ -176,6 +176,10 @@ const hints: Readonly<Record<string, Hint>> = {
     text: ({ response }) =>
       `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
   },
+  plainPort: {
+    when: (failure) => /wrong[ _]version[ _]number/i.test(systemText(failure)),
+    text: 'if the port speaks plain http, begin the base URL with http://',
+  },
   otherProtocol: {
     when: (failure) => /no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(failure)),
     text: 'the port may speak another protocol: HTTP/2 alone, or TLS behind an http:// address',

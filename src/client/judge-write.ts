@@ -184,9 +184,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 
-/**
- * Returns the id of a new record from the Location of the answer, if that is the address of a record of the noun below the base URL.
- */
+/** Returns the id of a new record from the Location of the answer, if that is the address of a record of the noun below the base URL. */
 function locatedId(
   { contract, baseUrl }: WriteCall['client'],
   { noun }: Operation,

@@ -141,11 +141,7 @@ interface ErrorBody {
   readonly message?: string | undefined;
 }
 
-/**
- * Reads the body of an error of any shape. Never throws.
- *
- * @param mask masks the secrets in the body before the body is cut.
- */
+/** Reads the body of an error of any shape. Never throws. @param mask masks the secrets in the body before the body is cut. */
 export function readErrorBody(
   { status, headers, body }: HttpResponse,
   author: Author,

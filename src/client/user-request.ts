@@ -56,11 +56,7 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
   return headers;
 }
 
-/**
- * Rejects a header that carries a credential if the service is reached over plain http.
- *
- * @throws UsageError that names the header.
- */
+/** Rejects a header that carries a credential if the service is reached over plain http. @throws UsageError that names the header. */
 export function rejectInsecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
   const why = whyReadable(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));

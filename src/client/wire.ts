@@ -139,11 +139,7 @@ function requireTaken(operation: Operation, name: string): void {
   if (body?.isClosed || isInTable) throw new UnboundError(`${id} of the service has no field ${name}`);
 }
 
-/**
- * Writes a category as the body takes it: as an object or as an id.
- *
- * @param value an id, a name, or `{id, name}`.
- */
+/** Writes a category as the body takes it: as an object or as an id. @param value an id, a name, or `{id, name}`. */
 function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
   const { id, name, ...others } = toCategoryParts(value);
   const parts = fields.categoryId?.categoryParts;

@@ -95,6 +95,7 @@ const writingFlags = {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
   rejects: value('--rejects <file>', 'write rows that failed to this file (default: <input>.rejects.<ext>)', {
+    parse: parseRejects,
     offers: 'file',
   }),
 };
@@ -144,4 +145,10 @@ function parseRowLimit(text: string, flag: string): RowLimit {
 function parseDelivery(text: string): string {
   if (text.trim() !== '') return text;
   throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note, or a date');
+}
+
+/** Parses the name of the file of rejects. @throws ValueError for `-`: stdout has the report. */
+function parseRejects(text: string): string {
+  if (text === '-') throw new ValueError('must be a file, because stdout has the report');
+  return text;
 }

@@ -74,11 +74,7 @@ function contractPath(io: Io, { path }: BindingScope): string {
   return join(dirname(resolvePaths(io).configFile), path);
 }
 
-/**
- * Reads a contract, if the file exists.
- *
- * @throws InputError if it cannot be read or is not a contract.
- */
+/** Reads a contract, if the file exists. @throws InputError if it cannot be read or is not a contract. */
 function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
   try {
     return fromStored(parseJson(readTrusted(path)) as object as StoredContract);

@@ -157,11 +157,7 @@ interface Paths {
   readonly offlineStore: string;
 }
 
-/**
- * Computes the paths; opens and creates nothing.
- *
- * @see XDG Base Directory Specification: a relative path in its variables is ignored.
- */
+/** Computes the paths; opens and creates nothing. @see XDG Base Directory Specification: a relative path in its variables is ignored. */
 export function resolvePaths(io: Io): Paths {
   const { PETSTORE_CONFIG_DIR, PETSTORE_STATE_DIR, PETSTORE_OFFLINE_STORE } = io.env;
   const stateDir = PETSTORE_STATE_DIR ? resolve(io.cwd, PETSTORE_STATE_DIR) : platformFolders(io).state;

@@ -32,11 +32,7 @@ interface Editing<Value, Result> {
   readonly task: string;
   readonly usage: string;
   readonly originalText: string;
-  /**
-   * Parses a text. Returns undefined if it changes nothing.
-   *
-   * @throws an error that says why the text is not valid.
-   */
+  /** Parses a text. Returns undefined if it changes nothing. @throws an error that says why the text is not valid. */
   parse(text: string): Promise<Value | undefined>;
   send(value: Value): Promise<Result>;
 }

@@ -23,11 +23,7 @@ export interface InputFile {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/**
- * Opens a file, or stdin for `-`.
- *
- * @throws InputError if the file does not exist or is a folder; CliError `failed` if it cannot be read.
- */
+/** Opens a file, or stdin for `-`. @throws InputError if the file does not exist or is a folder; CliError `failed` if it cannot be read. */
 export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   if (path === '-')
     return { name: 'stdin', path: undefined, bytes: checkedBytes(io.stdin.bytes(), 'stdin', maxBytes) };

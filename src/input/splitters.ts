@@ -61,11 +61,7 @@ export function toItem(text: string): JsonItem {
 
 const pageSize = 1000;
 
-/**
- * Splits a JSON document into numbered records: the items of an array, or one value.
- *
- * @throws InputError if it is not JSON.
- */
+/** Splits a JSON document into numbered records: the items of an array, or one value. @throws InputError if it is not JSON. */
 export function* splitJson(text: string, name: string): Generator<readonly SplitRecord[]> {
   let page: SplitRecord[] = [];
   let line = 0;

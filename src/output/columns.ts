@@ -46,11 +46,7 @@ export function pickColumns<Entity>(
   return fields.map((field) => findColumn(view, '--fields', field));
 }
 
-/**
- * Checks that a view has the columns of `--fields` and `--sort`.
- *
- * @throws UsageError if it lacks one; the message lists the fields.
- */
+/** Checks that a view has the columns of `--fields` and `--sort`. @throws UsageError if it lacks one; the message lists the fields. */
 export function checkColumns<Entity>(
   view: View<Entity>,
   { fields, sort }: { readonly fields?: readonly string[] | undefined; readonly sort?: string | undefined },

@@ -63,9 +63,7 @@ export function createNotices({
   };
 }
 
-/**
- * Formats an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each different hint.
- */
+/** Formats an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each different hint. */
 export function errorText(error: CliError, style = plainStyle): string {
   const errors = error instanceof ManyError ? error.examples : [error];
   const sentences = new Set(errors.map(errorSentence));
@@ -101,11 +99,7 @@ function requestOf({ message, details: { method, url, status, code, requestId } 
   return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 
-/**
- * Formats an error for programs: one line, `{"error": {...}}`.
- *
- * @param notices those that were held back.
- */
+/** Formats an error for programs: one line, `{"error": {...}}`. @param notices those that were held back. */
 export function errorJson(error: CliError, notices: readonly Notice[]): string {
   const texts = notices.map(([, text]) => text);
   return `${printJson({ error: { ...toJson(error), warnings: texts.length > 0 ? texts : undefined } })}\n`;

@@ -239,9 +239,7 @@ export function processId(): number {
   return process.pid;
 }
 
-/**
- * Returns true if a process with this id exists, even if another user owns it. True for a process that has ended and is not reaped.
- */
+/** Returns true if a process with this id exists, even if another user owns it. True for a process that has ended and is not reaped. */
 export function processExists(id: number): boolean {
   try {
     process.kill(id, 0);

@@ -185,9 +185,7 @@ export class Names {
     return [...ids];
   }
 
-  /**
-   * Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of categories.
-   */
+  /** Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of categories. */
   async resolve(fields: Fields): Promise<Fields> {
     const { operations } = this.client.contract;
     const takesObject = (['createPet', 'updatePet'] as const).some(

@@ -122,11 +122,7 @@ export function parseFields(
   throw new ValueError(problems.join('; '), { rule: rules.join('; ') });
 }
 
-/**
- * Parses a text as a value of the type in a description. The service checks the value.
- *
- * @throws ValueError if it is not JSON.
- */
+/** Parses a text as a value of the type in a description. The service checks the value. @throws ValueError if it is not JSON. */
 export function parseTyped(text: string, type: Bounds['type']): JsonValue {
   if (type === undefined || type === 'string') return text;
   if (type === 'boolean') return parseTruth(text);

@@ -190,11 +190,7 @@ export function parseMoment(text: string): number {
   return Date.parse(toDateTime(parseDate(text)));
 }
 
-/**
- * Parses a date: a day, as `YYYY-MM-DD`, `today`, `tomorrow`, `+3d` or `+1w`; or a date-time (RFC 3339).
- *
- * @throws ValueError.
- */
+/** Parses a date: a day, as `YYYY-MM-DD`, `today`, `tomorrow`, `+3d` or `+1w`; or a date-time (RFC 3339). @throws ValueError. */
 function parseDate(text: string): string {
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(text) ?? [];
   const days =

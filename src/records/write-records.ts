@@ -183,11 +183,7 @@ function toPreview({ client }: Access, ends: readonly RowEnd[], { error }: Endin
   return { ...output, notices: [['note', `nothing would be sent: ${records} as asked`]] };
 }
 
-/**
- * Returns the error of a row that was not written, or may not have been.
- *
- * @param interruption the signal that ended the command.
- */
+/** Returns the error of a row that was not written, or may not have been. @param interruption the signal that ended the command. */
 function rowError(
   access: Access,
   row: Row,

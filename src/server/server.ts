@@ -61,11 +61,7 @@ export function startServer(options: ServerOptions): Promise<Listening> {
   return listen(app, options);
 }
 
-/**
- * Serves the app over HTTP/1.1.
- *
- * @throws CliError `failed` if it cannot listen on the address.
- */
+/** Serves the app over HTTP/1.1. @throws CliError `failed` if it cannot listen on the address. */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
   const { host, port, origins = [], onExchange, onDefect } = options;
   // A request without Host is answered with the service's own Error body.

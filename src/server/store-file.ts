@@ -97,11 +97,7 @@ function readBytes(file: string): Buffer | undefined {
   throw new InputError(`${file}: is not a regular file`);
 }
 
-/**
- * Creates a store from the content of a file.
- *
- * @throws InvalidStore if the content is not a store, or its records do not fit together.
- */
+/** Creates a store from the content of a file. @throws InvalidStore if the content is not a store, or its records do not fit together. */
 function createStore(content: object): Store {
   const result = v.safeParse(storeSchema, content);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
@@ -143,11 +139,7 @@ function createStore(content: object): Store {
 /** The records of a service, as its lists return them. */
 export type PulledRecords = Readonly<Record<NounName, readonly object[]>>;
 
-/**
- * Creates a store with the records of a service.
- *
- * @throws CliError `failed` if the records break the rules of the local server.
- */
+/** Creates a store with the records of a service. @throws CliError `failed` if the records break the rules of the local server. */
 export function toPulledStore({ inventory, ...lists }: PulledRecords, from: string): Store {
   // An entry has the status of its pet, which may have changed between the two lists.
   const items = inventory.map((item) => ({ ...item, status: undefined }));

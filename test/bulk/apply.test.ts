@@ -35,6 +35,7 @@ test.each([
   ['a number is not empty', ['inventory', 'apply', 'stock.csv', '--relative', '--yes', '--delivery', '']],
   ['the file is empty', 'inventory apply empty.csv --yes'],
   ['there is no such file', 'inventory apply nowhere.csv --yes'],
+  ['rejects do not go to stdout', `${apply} --rejects -`],
   ['the folder of the rejects is missing', `${apply} --rejects nowhere/r.csv`],
 ])('refuses before any request: %s', async (_, words) => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]), 'empty.csv': '' });

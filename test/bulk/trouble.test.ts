@@ -31,11 +31,18 @@ const stops: readonly Stop[] = [
     summary: { code: 6, applied: 10, failed: 0, next: 'petstore resume r1' },
     stderr: /asks to wait 60 min, longer than 2 min/,
   },
-  ...[401, 403].map((status) => ({
-    what: `a ${status}`,
+  ...(
+    [
+      [401, [], /"hint":"give a token in .*; then go on with: petstore resume /],
+      [403, [], /"hint":"give a token in /],
+      [401, ['--header', 'authorization: Bearer s3cret'], /still valid\? Then go on with: petstore resume /],
+    ] as const
+  ).map(([status, words, stderr]) => ({
+    what: `a ${status} ${words[0] ?? 'without a token'}`,
     begin: (shop: StockServer) => trouble(shop, (_, __, all) => (all > 30 ? status : undefined)),
+    words: [...oneByOne, ...words],
     summary: { code: 4, applied: 30, failed: 1, unprocessed: 69 },
-    stderr: /"hint":"give a token in .*; then go on with: petstore resume /,
+    stderr,
   })),
   {
     what: 'a redirect',

@@ -126,6 +126,7 @@ test.each([
   ],
   ['CERT_HAS_EXPIRED', 'certificate has expired', /^the clock here says/],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', /PETSTORE_CA_CERT=<file>/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number', /begin the base URL with http:\/\/$/],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'certificate required', /PETSTORE_CLIENT_CERT=<file>/],
 ])('the hint of %s', (code, why, hint) => {
   const error = transportError(Object.assign(new Error(why), { code }));

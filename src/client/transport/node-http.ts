@@ -73,11 +73,7 @@ export function socketTarget(origin: URL) {
   };
 }
 
-/**
- * Returns the host to connect to. Every name below localhost means this machine, even if a name server disagrees.
- *
- * @see RFC 6761, 6.3
- */
+/** Returns the host to connect to. Every name below localhost means this machine, even if a name server disagrees. @see RFC 6761, 6.3 */
 function reachableHost(host: string): string {
   return host.endsWith('.localhost') ? 'localhost' : host;
 }

@@ -155,5 +155,5 @@ function clauseFor(error: Error, code: string, noAnswer: NoAnswer): string {
  */
 function tlsClause({ message }: Error): string {
   const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1];
-  return shorten(why ?? message.replace(/; if the root CA .*/, ''), 300);
+  return shorten(why ?? message.replace(/; if the root CA .*|: +$/, ''), 300);
 }

@@ -164,11 +164,7 @@ function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, valu
   map.set(key, value);
 }
 
-/**
- * Returns the noun of a field.
- *
- * @throws UsageError if the noun does not exist, or its records lack the field.
- */
+/** Returns the noun of a field. @throws UsageError if the noun does not exist, or its records lack the field. */
 function requireNounOfField(noun: string, field: string): NounName {
   const fields = Object.values(nouns).flatMap(({ name }) =>
     recordFieldsOf(name).map((each) => ({ name, label: `${name}.${each}` })),
