@@ -13,7 +13,6 @@ const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
 const oneByOne = '--concurrency 1';
 
 const changes = (rows: string) => `petId,change\n${rows.replaceAll(' ', '\n')}\n`;
-/** The file of a delivery. */
 const delivery = (rows: string) => ({ 'd.csv': changes(rows) });
 /** Somebody corrects the file of the delivery. */
 const corrected = (rows: string): Scene => file('d.csv', changes(rows));

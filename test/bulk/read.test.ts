@@ -22,7 +22,6 @@ function read(text: string, options: Options = {}) {
 
 type CountInput = Awaited<ReturnType<typeof read>>;
 
-/** The error of an input that is refused. */
 async function refusal(text: string, options: Options = {}): Promise<CliError> {
   return read(text, { skipInvalid: false, ...options }).then(
     () => expect.unreachable('it was read'),

@@ -19,7 +19,6 @@ export interface Command {
   readonly isFull: boolean;
   readonly code: number;
   readonly stderr: string;
-  /** The summary that it printed. */
   readonly summary: Record<string, unknown> | undefined;
   /** The error that it printed as JSON. */
   readonly error: Record<string, unknown> | undefined;

@@ -24,7 +24,6 @@ export interface Conduct {
   /** The shares of writes and of reads that meet a fault. */
   readonly writeFaults: number;
   readonly readFaults: number;
-  /** The only fault of writes; undefined for all kinds in turn. */
   readonly only: faults.Fault | undefined;
   /** The share of requests after which somebody else writes. */
   readonly edits: number;

@@ -72,7 +72,6 @@ export class Ledger {
     return this.runs.find(({ commands }) => command !== undefined && commands.has(command));
   }
 
-  /** The writes of a run for a row. */
   writesOf(run: RunRecord, key: string): Change[] {
     const isMaking = run.file.kind === 'creates' && !run.undone;
     const value = run.typed.get(key)?.value;
@@ -200,7 +199,6 @@ export class Ledger {
     if (later) throw new Violation(`${place}, which ${later.id} has written since`);
   }
 
-  /** Whether the undo of a run has set back a record. */
   isTakenBack(run: RunRecord, id: string): boolean {
     const undo = this.runs.find(({ undone }) => undone === run);
     return ['applied', 'unchanged'].includes(undo?.rows.get(id)?.state ?? '');

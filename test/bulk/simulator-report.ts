@@ -144,7 +144,6 @@ function isDoubtful({ world }: Ledger, run: RunRecord, key: string, code: string
   );
 }
 
-/** Whether another run of the delivery has booked a record. */
 function isBooked(ledger: Ledger, run: RunRecord, id: string): boolean {
   return ledger.runs.some(
     (other) =>

@@ -195,7 +195,6 @@ export class Service {
   }
 }
 
-/** The first number in a text. */
 export function numberIn(text: unknown): number {
   return Number(/-?\d+/.exec(String(text))?.[0]);
 }

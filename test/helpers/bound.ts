@@ -3,7 +3,6 @@ import { type Runner, runnerWith } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Bound {
-  /** The folder of the configuration. */
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command against the service, without retries. */
@@ -14,7 +13,6 @@ export interface Bound {
 
 interface BindOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The values of `--map`. */
   readonly maps?: readonly string[] | undefined;
 }
 

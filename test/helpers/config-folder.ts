@@ -11,7 +11,6 @@ export interface ConfigFolder {
   readonly env: { readonly PETSTORE_CONFIG_DIR: string };
   /** Writes the file: a text as it is, any other value as JSON. */
   write(content: unknown, mode?: number): void;
-  /** Reads the file as JSON. */
   read(): unknown;
   /** Runs a command line with this config. */
   readonly run: Runner;

@@ -18,7 +18,6 @@ export interface Row {
   readonly operations: readonly string[];
 }
 
-/** Reads rows that begin with `# kind`. */
 export function readCorpus(text: string): Row[] {
   return text
     .split(/^# /m)
@@ -133,13 +132,11 @@ export function describeRow({ kind, schemas, operations }: Row) {
   return { document, expected, reasons };
 }
 
-/** Makes a document of the lines of one row. */
 export function describeLines(...lines: readonly string[]): JsonObject {
   const [row] = readCorpus(`# service\n${lines.join('\n')}`);
   return describeRow(row as Row).document;
 }
 
-/** Binds a document as `api bind` does. */
 export async function bindDocument(document: JsonObject, maps: Partial<Maps> = {}) {
   const source = { label: 'x', document: structuredClone(document) };
   const { matches, contract } = bind(await readDescription(source), {

@@ -138,7 +138,6 @@ export const sparse = {
   },
 };
 
-/** The schema of a pet. */
 export const pet = record({
   id: { type: 'integer' },
   name: { type: 'string' },

@@ -22,7 +22,6 @@ export async function listPages(
   return await runAt(server, `pets list${flags && ` ${flags}`}`, options);
 }
 
-/** Lists these pets, and returns stdout. */
 export async function printPets(pets: readonly object[], flags = '', options?: RunOptions): Promise<string> {
   return (await listPages([pets], flags, options)).stdout;
 }

@@ -19,7 +19,6 @@ interface RawRequest {
 export interface Exchange {
   readonly request: RawRequest;
   readonly socket: Socket;
-  /** 1 for the first request of all. */
   readonly number: number;
   /** 1 for the first request on its connection. */
   readonly numberOnConnection: number;
@@ -36,7 +35,6 @@ export interface MisbehavingServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly requests: RawRequest[];
-  /** The number of accepted connections. */
   readonly connections: number;
   /** The most connections that were open at one time. */
   readonly mostOpen: number;

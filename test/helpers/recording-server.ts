@@ -9,7 +9,6 @@ import { createServer as createTlsServer } from 'node:https';
 import type { TlsOptions } from 'node:tls';
 import { listenHere } from './listen.ts';
 
-/** A request that the server has received. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The path and the query. */

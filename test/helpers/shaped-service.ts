@@ -15,7 +15,6 @@ type Fields = Record<string, Value>;
 type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
 
 export interface Shape {
-  /** Makes the body of a list. */
   list?(records: Fields[], noun: string, url: URL, all: Fields[]): unknown;
   /** Makes the body of one record. */
   wrap?(record: Fields, noun: string): unknown;
@@ -24,7 +23,6 @@ export interface Shape {
   read?(record: Fields, noun: string): Fields;
   /** Picks the part of a list that a request gets. */
   page?(records: Fields[], url: URL): Fields[];
-  /** Makes the headers of a list. */
   headers?(records: Fields[], url: URL): Record<string, string>;
   /** The parameters of every list. */
   readonly parameters?: readonly object[];

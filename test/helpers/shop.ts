@@ -9,7 +9,6 @@ interface Shop {
   readonly run: Runner;
   /** Runs a command that must succeed, and returns its JSON. */
   json(line: Line): Promise<unknown>;
-  /** @see runTyping */
   typing(line: Line, answers: Answers): Promise<Run>;
 }
 

@@ -6,7 +6,6 @@ import {
   refusal,
 } from './recording-server.ts';
 
-/** A request that the server has received. */
 interface StockRequest extends ReceivedRequest {
   /** Undefined for the list. */
   readonly petId: string | undefined;
@@ -23,7 +22,6 @@ export interface StockServer extends AsyncDisposable {
   /** Counts by pet. */
   readonly stock: Map<string, number>;
   readonly requests: StockRequest[];
-  /** The most requests for the same pet that were open at the same time. */
   mostForOnePet: number;
   /** The most requests that were open at the same time. */
   mostAtOnce: number;
@@ -128,7 +126,6 @@ export function shelves(
   ]);
 }
 
-/** Prints pets and counts as a CSV file. */
 export function toCsv(rows: Counts): string {
   return `petId,quantity\n${entriesOf(rows)
     .map((row) => `${row}\n`)

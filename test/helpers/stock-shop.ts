@@ -13,7 +13,6 @@ export interface Workspace {
   files(): string[];
   /** Returns the path of the journal of a run. @param run the id, as in a summary. */
   journal(run: unknown): string;
-  /** Runs `petstore <line>` in the folder. */
   readonly run: Runner;
   /** Runs `petstore <line> -o json`, and returns its summary and its error. */
   report(line: Line, options?: RunOptions): Promise<Report>;

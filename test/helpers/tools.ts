@@ -6,7 +6,6 @@ import packages from './tools.json' with { type: 'json' };
 /** A tool that Node does not bring. tools.json names the package of Debian that has it, which .ci/run installs. */
 export type Tool = keyof typeof packages;
 
-/** Finds a tool on PATH. */
 export function pathOf(tool: Tool): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, tool)).find(isExecutable);
@@ -18,12 +17,10 @@ export function testWith(...tools: readonly Tool[]) {
   return testIf(missing.length === 0 ? undefined : `needs ${missing.join(' and ')}`);
 }
 
-/** Returns the `test` of tests that only root can run. */
 export function testAsRoot() {
   return testIf(process.getuid?.() === 0 ? undefined : 'needs root');
 }
 
-/** Returns the tools that are missing here. */
 export function missingTools(): Tool[] {
   return (Object.keys(packages) as Tool[]).filter((tool) => pathOf(tool) === undefined);
 }

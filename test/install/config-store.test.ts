@@ -10,7 +10,6 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const note = 'n'.repeat(20_000);
 
-/** A folder with a config of 20 kB. */
 function largeConfig() {
   const folder = temporaryFolder();
   const path = join(folder, 'config.json');

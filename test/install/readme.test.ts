@@ -66,7 +66,6 @@ function undated(text: string): string {
 }
 
 describe('flags', async () => {
-  /** The help of each command, by its words. */
   const helps = new Map<string, string>();
   for await (const { path } of commandsOf(program))
     helps.set(path.join(' '), (await runCli([...path, '--help'])).stdout);

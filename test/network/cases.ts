@@ -357,17 +357,14 @@ export const cases: readonly Case[] = [
   ),
 ];
 
-/** The result of a case. */
 export interface Result {
   readonly exit: number | null;
-  /** The text on stderr. */
   readonly text: string;
   /** The time of the call alone. */
   readonly ms: number;
   readonly requests: number;
 }
 
-/** Plays a case in a setup. */
 type Play = (setup: Setup, testCase: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
 
 /** Runs all cases, `atATime` of them together, because most of them wait. */

@@ -12,7 +12,6 @@ import {
 
 type Act = (exchange: Exchange) => void;
 
-/** Answers the requests of the cases as a well-behaved service does. */
 export function wellBehaved(exchange: Exchange, more: Answer = {}): void {
   const { method, target } = exchange.request;
   const [path = ''] = target.replace(/^https?:\/\/[^/]+/, '').split('?');
@@ -36,7 +35,6 @@ export function first(count: number, act: Act): Script {
   return { onRequest: (exchange) => (exchange.number <= count ? act(exchange) : wellBehaved(exchange)) };
 }
 
-/** Accepts a connection and says nothing. */
 export const accept: Script = { onConnection: () => true };
 
 /** Reads the request and never answers. */

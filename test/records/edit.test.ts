@@ -22,7 +22,6 @@ function editor(line: string) {
   return { PATH: process.env.PATH ?? '', EDITOR: file };
 }
 
-/** The text in the file that a message names. */
 function keptText(message: string): string {
   const [, path = ''] = /the text is kept in (\S+\.yaml)/.exec(message) ?? [];
   const text = readFileSync(path, 'utf8');

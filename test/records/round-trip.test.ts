@@ -67,7 +67,6 @@ const nounNames: readonly NounName[] = ['categories', 'pets', 'orders', 'invento
 const shared = { categories: '/categories', pets: '/pets' };
 const paths = { ...shared, orders: '/store/orders', inventory: '/store/inventory' };
 
-/** Prints all records of a noun. */
 async function print(noun: NounName, flags: string): Promise<string> {
   const documents = nounNames.map((name) => [paths[name], printJson(records[name])] as const);
   await using service = await recordingServer(Object.fromEntries(documents));

@@ -166,7 +166,6 @@ const scenes = Object.entries(shapes).map(([name, shape], at): [string, Shape] =
   return [name, { ...shape, parameters: [...(shape.parameters ?? []), ...further] }];
 });
 
-/** Starts a service of a shape and binds it. */
 async function open(shape: Shape) {
   const service = await shapedService(shape);
   const { run, done } = await bindTo(service, undefined, { maps: shape.maps });

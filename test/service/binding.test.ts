@@ -30,7 +30,6 @@ async function file(name: string, content: unknown): Promise<string> {
   return path;
 }
 
-/** Returns the source of the operation `listOrders`. */
 async function sourceOf(flags = '', address?: string): Promise<unknown> {
   return rows(await run(`api operations -o json ${flags}`.trim(), address)).listOrders?.source;
 }

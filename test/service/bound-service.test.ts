@@ -27,7 +27,6 @@ const warehouseServer = (headers = {}) =>
     return { status: method === 'POST' ? 201 : 200, headers, body: changed };
   });
 
-/** Returns the bodies of the requests with a method. */
 function bodies({ requests }: RecordingServer, method: string): string[] {
   return requests.filter((request) => request.method === method).map(({ body }) => body);
 }

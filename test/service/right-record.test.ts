@@ -48,7 +48,6 @@ const further: Readonly<Record<Noun, readonly string[]>> = {
 
 interface Scene {
   readonly noun: Noun;
-  /** The fields of its records. */
   readonly fields: readonly string[];
   /** The field by which the service finds a record. */
   readonly key: string;

@@ -20,7 +20,6 @@ const schemes = {
 };
 type Way = Partial<Record<keyof typeof schemes, string[]>>;
 
-/** Describes the table with the `security` of the document and of three operations. */
 function describe(security: readonly Way[] | undefined, own: Record<string, readonly Way[]> = {}) {
   const document = toOpenApi() as {
     paths: Record<string, Record<string, { operationId: string; security?: unknown }>>;

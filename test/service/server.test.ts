@@ -12,7 +12,6 @@ interface Answer {
   readonly body: string;
 }
 
-/** A server and its clients. */
 function clientsOf({ url, close }: Listening) {
   onTestFinished(close);
   return {
@@ -50,7 +49,6 @@ function clientsOf({ url, close }: Listening) {
 
 const here = { host: '127.0.0.1', port: 0 };
 
-/** A server of the seeded shop. */
 async function start(options: Partial<Parameters<typeof listen>[1]> = {}) {
   return clientsOf(await startServer({ ...here, store: seedStore(), ...options }));
 }

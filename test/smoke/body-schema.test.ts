@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { compareBody } from '../../src/checks/body-schema.ts';
 import { type JsonObject, parseJson } from '../../src/process/exact-json.ts';
 
-/** Checks the value in a JSON text. */
 const check = (schema: JsonObject, text: string) => compareBody(schema, parseJson(text));
 
 test('the mismatch is the innermost, through references and compositions', () => {

@@ -130,7 +130,6 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(run.requests.map(({ path }) => path)).toContain('/categories/2147483647');
   });
 
-  /** Marks the description of a category as written only, and requires it. */
   const writeOnly = ({ components: { schemas } }: Description) => {
     const { NewCategory, Category } = schemas;
     for (const schema of [NewCategory, Category])

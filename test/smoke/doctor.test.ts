@@ -5,7 +5,6 @@ import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { boundTo } from './run.ts';
 
-/** The folder of the configuration. */
 let folder = '';
 
 beforeEach(() => {

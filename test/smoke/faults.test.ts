@@ -57,12 +57,10 @@ const ofAnswer: Faults = {
   'no content type': having({ 'content-type': undefined }),
 };
 
-/** Faults of the schema, by GET. */
 const ofSchema: Faults = {
   'must be an integer .int64': firstRecord((record) => ({ ...record, [idOf(record)]: '1' })),
 };
 
-/** Faults of lists as lists. */
 const ofList: Faults = {
   'the list has an id twice': changing((json: object[]) => [...json.slice(0, 1), ...json]),
   'the next link gives the same records again': (answer, { path }) =>
@@ -73,7 +71,6 @@ const ofList: Faults = {
 
 type Row = readonly [place: string, line: string, spoil: Change, code: number];
 
-/** The faults of each GET, by operation. */
 function at(ids: readonly string[], faults: Faults, code = 7): Row[] {
   const places = Object.values(operations).filter(({ id }) => ids.includes(id));
   return places.flatMap(({ id, path }) =>

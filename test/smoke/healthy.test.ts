@@ -66,7 +66,6 @@ const eachRecord = (change: (record: object) => object) =>
   changing((json: object) => (Array.isArray(json) ? json.map(change) : change(json)));
 
 let reads = 0;
-/** Gives each record that is read a new number. */
 const numbered = (name: string) =>
   eachRecord((record) => {
     reads += 1;

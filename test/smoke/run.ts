@@ -16,7 +16,6 @@ interface SmokeRun {
   readonly code: number;
   readonly stderr: string;
   readonly checks: readonly Check[];
-  /** Ids of the checks with a result. */
   ids(result: string): string[];
   check(id: string): Check;
 }
@@ -64,11 +63,7 @@ export interface Description {
   security?: JsonObject[];
 }
 
-/**
- * Makes a config that is bound to the description of the local server, changed by `change`.
- *
- * @returns the environment for the config.
- */
+/** Makes a config that is bound to the description of the local server, changed by `change`. @returns the environment for the config. */
 export async function boundTo(
   url: string,
   change: (document: Description) => void,
@@ -90,7 +85,6 @@ export function requireToken(
   document.components.securitySchemes = { token: scheme };
 }
 
-/** An element of XML. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;

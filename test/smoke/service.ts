@@ -76,7 +76,6 @@ export function changing(change: (json: never) => unknown): (answer: HttpRespons
       : answer;
 }
 
-/** Replaces the answer by an error of this status. */
 export function refusing(status: number): (answer: HttpResponse) => HttpResponse {
   return (answer) => withRefusal(answer, status);
 }
@@ -87,7 +86,6 @@ export function withRefusal(answer: HttpResponse, status: number): HttpResponse 
   return { ...withBody(withHeaders(answer, { 'content-type': 'application/json' }), error), status };
 }
 
-/** An answer with another body. */
 export function withBody(answer: HttpResponse, body: unknown): HttpResponse {
   return { ...answer, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
@@ -100,7 +98,6 @@ export function withHeaders(
   return { ...answer, headers: { ...answer.headers, ...headers } as HttpHeaders };
 }
 
-/** Replaces the answer by a web page. */
 export function asPage(answer: HttpResponse, text: string): HttpResponse {
   return withBody(withHeaders(answer, { 'content-type': 'text/html' }), text);
 }
