@@ -88,7 +88,6 @@ export function fieldBounds(
   return statements.find((bounds) => bounds?.enum ?? bounds?.format);
 }
 
-/** Returns true if the body of an operation takes a field. */
 export function takesField({ body }: Operation, name: string): boolean {
   return body !== undefined && Object.hasOwn(body.fields, name);
 }

@@ -3,7 +3,6 @@ import type { JsonObject } from '../process/exact-json.ts';
 // The nouns, each declared once: bodies, records, columns, the flags of fields, and questions derive from this file.
 
 export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
-/** The verbs that write records. */
 export type WriteVerb = 'create' | 'update' | 'delete';
 export type OperationId =
   | 'listPets'
@@ -202,7 +201,6 @@ export const nouns = {
   },
 } as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
 
-/** The name of the schema of a body. */
 export type BodyName = Noun['body'] | NonNullable<Noun['update']>['body'];
 
 /** Lists the fields of a noun with its id, which is a field too. @param id whether the id is there, and whether it must be. */
@@ -220,7 +218,6 @@ export function bodiesOf(noun: Noun) {
   return { create, update: update ? { name: update.body, fields: updated } : create };
 }
 
-/** Returns the names of the fields of these kinds. */
 export function fieldsOfKind(...kinds: readonly FieldKind[]): ReadonlySet<string> {
   const fields = Object.values(nouns).flatMap((noun): readonly Field[] => noun.fields);
   return new Set(fields.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name));

@@ -314,5 +314,4 @@ export type Input<K extends OperationId> = (K extends `${'get' | 'update' | 'del
     readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
   };
 
-/** A record in the answer of an operation. */
 export type Result<K extends OperationId> = RecordOf<NounOf<K>>;

@@ -81,7 +81,6 @@ export function indexOfId(items: readonly { readonly id?: bigint | undefined }[]
   return low;
 }
 
-/** A record of a service. */
 export interface ServiceRecord<Members = JsonObject> {
   /** By our names, with ids as bigints. */
   readonly fields: Members;

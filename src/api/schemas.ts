@@ -130,7 +130,6 @@ export type NewRecord<N extends NounName> = {
   readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: RequestValue<F['kind']> | undefined;
 };
 
-/** The id in the body of a noun. */
 export type IdInBody<N extends NounName> = (typeof nouns)[N]['idInBody'] extends 'required'
   ? { readonly [F in (typeof nouns)[N]['idField']]: bigint }
   : (typeof nouns)[N]['idInBody'] extends 'optional'

@@ -43,7 +43,6 @@ export interface PathForm {
   readonly isBelowNoun: boolean;
 }
 
-/** Reads the parts of a path. */
 export function readPath(path: string): PathForm {
   const segments = path.split('/').filter((segment) => segment !== '');
   const idName = isParameter(segments.at(-1)) ? segments.pop()?.slice(1, -1) : undefined;

@@ -9,7 +9,6 @@ import { CliError, type ExitCode, InterruptedError, messageOf } from '../process
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 
-/** Returns the group of a check from its id. */
 export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
@@ -25,7 +24,6 @@ export interface RawAnswer extends RawResponse {
   readonly json?: JsonValue | undefined;
 }
 
-/** The answer to a request of an operation. */
 export interface CheckAnswer extends RawAnswer {
   readonly operation: Operation;
 }

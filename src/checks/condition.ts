@@ -108,7 +108,6 @@ function holds(operator: string, value: string, actual: string | undefined): boo
   return operator === '*=' ? actual.includes(value) : (actual === value) === (operator === '=');
 }
 
-/** Returns true if a status meets a condition. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
   const pattern = status ?? (path === undefined ? undefined : '2xx');
   return pattern === undefined || matchesStatus(actual, pattern);

@@ -120,7 +120,6 @@ export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | 
   return isJsonObject(record) ? record : undefined;
 }
 
-/** Returns the ids of the records in the answer of a list. */
 export function listedIds(answer: CheckAnswer): bigint[] {
   const { idField } = nouns[answer.operation.noun];
   const ids = recordsOf(answer).map((record) => record[idField]);
@@ -138,7 +137,6 @@ export async function askList(context: CheckContext, { noun }: Operation): Promi
   }
 }
 
-/** Returns the request and the answer behind a finding, for the report. */
 export function detailsOf({ method, url, status, headers }: RawAnswer): Partial<Finding> {
   return { method, url, status, requestId: requestIdOf(headers) };
 }
@@ -158,7 +156,6 @@ export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** Returns the parameter for the id of the record, if the operation takes one. */
 export function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === 'id');
 }

@@ -16,7 +16,6 @@ export interface WordSlot {
   readonly isList: boolean;
 }
 
-/** A command or a group of commands. */
 export interface CommandWords {
   /** The names from the first level on: `pets list`; empty for the program itself. */
   readonly path: string;

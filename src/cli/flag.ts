@@ -140,12 +140,10 @@ function collect<Value>(
   ];
 }
 
-/** Returns the summary of a flag or argument with its choices. */
 export function meaningOf({ summary, choices }: Argument): string {
   return choices ? `${summary} (one of ${inWords(choices)})` : summary;
 }
 
-/** Makes the flag of a setting from the row of its key. */
 export function keyFlag(key: SettingKey): Flag<string | undefined> {
   const { placeholder = '<value>', isFile, choices } = keyRules[key];
   return value(`--${key} ${placeholder}`, describeKey(key), {

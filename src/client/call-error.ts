@@ -84,7 +84,6 @@ function senderClause({ client }: Call, attempts: Attempts): string {
   return `; the proxy ${forwardProxy} or the service has sent it`;
 }
 
-/** Returns the details of an error that describe its call. */
 export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails {
   const last = attempts.at(-1);
   return {

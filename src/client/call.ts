@@ -135,7 +135,6 @@ function toWireInput(operation: Operation, input: CallInput): CallInput {
   return { ...input, body: typeof id === 'bigint' ? { [wireName]: id, ...wireBody } : wireBody };
 }
 
-/** Returns the id of the record that a request is about, if the input has one. */
 export function recordIdOf({ noun }: Operation, input: CallInput): bigint | undefined {
   const { idField, idInBody } = nouns[noun];
   const body = idInBody === 'required' && isJsonObject(input.body) ? input.body : undefined;

@@ -79,7 +79,6 @@ export interface RawResponse extends HttpResponse {
   readonly error: CliError | undefined;
 }
 
-/** Creates the client of one service. */
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */

@@ -10,7 +10,6 @@ import type { PageContent } from './read-answer.ts';
 
 // Reads the pages of a list in their order, and finds the end of the list.
 
-/** One page of a list. */
 export interface Page extends PageContent {
   readonly status: number;
   readonly headers: HttpHeaders;

@@ -21,7 +21,6 @@ import { shorten, withArticle } from '../process/text.ts';
 import { encodingOf, invalidResponse } from './transport/response.ts';
 import { contentOf, translateRecord } from './wire.ts';
 
-/** The content of a page of a list. */
 export interface PageContent {
   readonly records: ServiceRecord[];
   /** The body, if it is an object that holds the list. */

@@ -19,7 +19,6 @@ import { authorOf } from './read-answer.ts';
 import { delayOfRetry, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
-/** The result of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (
   | { readonly response: HttpResponse; readonly error?: undefined }
   | { readonly response?: undefined; readonly error: unknown }

@@ -95,7 +95,6 @@ export interface RawRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** The methods of a raw request. */
 export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**

@@ -9,7 +9,6 @@ import { parseIdOrName, parseText } from '../records/record-fields.ts';
 
 const watchInterval = '5s';
 
-/** The flags of every list. */
 export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
     parse: (text) => parseInteger(text, 1),

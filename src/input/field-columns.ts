@@ -43,7 +43,6 @@ function matchField(column: string, { fields }: ColumnRules): InputField | undef
   return fields.find(({ columns }) => columns.some((name) => normaliseName(name) === normalised));
 }
 
-/** Returns true if a command reads a column of this name. */
 export function isColumn(name: string, rules: ColumnRules): boolean {
   return isRejectColumn(name) || matchField(name, rules) !== undefined;
 }

@@ -122,7 +122,6 @@ function firstInvalidByte(chunk: Uint8Array): number {
   return at === -1 ? 0 : start + Buffer.byteLength(text.slice(0, at));
 }
 
-/** The format of an input. */
 export interface InputFormat {
   /** `tsv` has no quotes; text with tabs and quotes is `csv`. */
   readonly kind: 'csv' | 'tsv' | 'json' | 'jsonl';

@@ -1,7 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import { isNumber, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
-/** One column of a view. */
 export interface Column<Entity> {
   readonly name: string;
   /** The cell's value; undefined and null print as nothing. */
@@ -26,7 +25,6 @@ export interface View<Entity> {
   data?(record: Entity): unknown;
 }
 
-/** Returns a column for the property of each name. */
 export function propertyColumns<Name extends string>(
   names: readonly Name[],
 ): Column<{ readonly [Key in Name]?: JsonValue | undefined }>[] {
@@ -55,7 +53,6 @@ export function checkColumns<Entity>(
   if (sort !== undefined) compareBy(view, sort);
 }
 
-/** Returns an object with a field for each column. */
 export function pickFields<Entity>(columns: readonly Column<Entity>[], record: Entity): JsonObject {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
 }

@@ -82,7 +82,6 @@ function checkOffered({ operation }: Access, name: string, flag: string): void {
   throw new UnboundError(`${flag}: ${operation.id} of the service has no field ${name}`);
 }
 
-/** Returns the type that the description states for a field of a body. */
 export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
   return body && Object.hasOwn(body.fields, name) ? body.fields[name]?.bounds?.type : undefined;
 }

@@ -22,7 +22,6 @@ import {
 } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
-/** Creates a record from flags. */
 export function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.create, async (access) => {
     const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));

@@ -145,7 +145,6 @@ export function createView(
   return { plural, columns, data: ({ original }) => original };
 }
 
-/** The most ids that a message lists. */
 export const maxListedIds = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */

@@ -12,7 +12,6 @@ import { type Access, isName } from './access.ts';
 import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
 import { columnOf } from './record-fields.ts';
 
-/** A record of a file. */
 export interface RecordRow extends InputRow {
   /** The fields in the form of a request. A value may be a name in place of an id. */
   readonly fields: Fields;

@@ -4,7 +4,6 @@ import type { Io } from '../../process/io.ts';
 import { percentDecoded } from '../../process/text.ts';
 import { noAnswerError, transportError } from './response.ts';
 
-/** A proxy from the environment. */
 export interface HttpProxy {
   /** The variable that names it. */
   readonly source: string;

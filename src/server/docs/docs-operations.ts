@@ -46,7 +46,6 @@ export function responsesOf({ document, operation }: DocsOperation): [status: st
   });
 }
 
-/** Follows the reference of a schema. */
 export function resolveSchema({ components }: OpenApi, schema: JsonObject): JsonObject {
   return components.schemas[referenceName(schema) ?? ''] ?? schema;
 }
@@ -65,7 +64,6 @@ export function petstoreCommand(docsOperation: DocsOperation, baseUrl: string): 
   return ['petstore', operations[id].noun, ...words, '--base-url', baseUrl].map(shellWord).join(' ');
 }
 
-/** Returns the command line of curl for an operation. */
 export function curlCommand(docsOperation: DocsOperation, baseUrl: string): string {
   const { method, path, parameters, body } = docsOperation;
   const target = path.replace(/\{(\w+)\}/g, (_, name) =>

@@ -20,7 +20,6 @@ interface PageOptions {
   readonly readOnly: boolean;
 }
 
-/** Renders the documentation of a service as one page of HTML. */
 export function renderPage(document: OpenApi, options: PageOptions): string {
   const operations = listDocsOperations(document);
   const { title, version, description } = document.info;
