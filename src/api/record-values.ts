@@ -1,6 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import {
+  isJsonObject,
+  isSameNumber,
+  type JsonObject,
+  type JsonValue,
+  printJson,
+} from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { categoryIn, categoryText, comparedCategories, isCategoryField } from './category.ts';
+import { fieldsOfKind } from './nouns.ts';
 
 // The values of a record that a command reads and writes, and when two of them are the same. This file does not use the schema
 // library, because loading it would slow down `help`.
@@ -94,19 +101,21 @@ export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 /** The part of a record that a write reads and changes: a count, some fields, or the whole record. Null if there is no record. */
 export type RecordValue = number | bigint | Fields | null;
 
+/** Returns true if a record has every field of a value, with the same value. Further fields do not matter. */
+export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
+  if (isFields(expected) && isFields(actual)) return differencesOf(expected, actual).length === 0;
+  return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
+}
+
 /**
- * Returns true if the actual value has every expected field with the expected value. Further fields do not matter.
+ * Returns true if an answer or a reading shows a value that was sent. A service may print a date in another way, and add members to an
+ * object within a field.
  *
  * @param writeOnly the fields that no answer has. They need not be there.
  */
-export function isMetBy(
-  expected: RecordValue,
-  actual: RecordValue,
-  writeOnly?: ReadonlySet<string>,
-): boolean {
-  if (isFields(expected) && isFields(actual))
-    return differencesOf(expected, actual).every(({ name }) => writeOnly?.has(name));
-  return !isFields(expected) && !isFields(actual) && isFieldMetBy(expected, actual);
+export function isShownBy(sent: RecordValue, actual: RecordValue, writeOnly?: ReadonlySet<string>): boolean {
+  if (!isFields(sent) || !isFields(actual)) return isMetBy(sent, actual);
+  return unshownFields(sent, actual).every(({ name }) => writeOnly?.has(name));
 }
 
 /** An expected field that the actual value does not have, or has with another value. */
@@ -116,11 +125,20 @@ interface Difference extends ReturnType<typeof comparedCategories> {
 
 /** Returns the expected fields that the actual value does not have, or has with another value. */
 export function differencesOf(expected: Fields, actual: Fields): Difference[] {
+  return compareFields(expected, actual, isSameField);
+}
+
+/** Returns the fields that were sent and that an answer does not show. @see isShownBy */
+export function unshownFields(sent: Fields, actual: Fields): Difference[] {
+  return compareFields(sent, actual, (_, value, other) => isShown(value, other));
+}
+
+function compareFields(expected: Fields, actual: Fields, isEqual: typeof isSameField): Difference[] {
   return Object.keys(expected).flatMap((name) => {
     const compared = isCategoryField(name)
       ? comparedCategories(expected[name], actual)
       : { expected: expected[name], actual: actual[name] };
-    return isFieldMetBy(compared.expected, compared.actual) ? [] : { name, ...compared };
+    return isEqual(name, compared.expected, compared.actual) ? [] : { name, ...compared };
   });
 }
 
@@ -183,29 +201,39 @@ export function toJsonValue(value: RecordValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, field ?? null]));
 }
 
-/**
- * Returns true if a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
- * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected object.
- */
-export function isFieldMetBy(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
-  if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);
-  if (Array.isArray(expected) || Array.isArray(actual)) {
-    if (typeof expected === 'string') return expected === printJson(actual ?? null);
-    if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false;
-    return expected.every((item, index) => isFieldMetBy(item, actual[index]));
-  }
-  if (isJsonObject(expected))
-    return (
-      isJsonObject(actual) &&
-      Object.entries(expected).every(([name, value]) => isFieldMetBy(value, actual[name]))
-    );
-  // A table has the JSON of an object in a cell.
-  if (isJsonObject(actual)) return expected === printJson(actual);
-  const expectedText = String(expected);
-  const actualText = String(actual);
-  if (expectedText === actualText) return true;
-  const instant = toInstant(expectedText);
-  return instant !== undefined && instant === toInstant(actualText);
+const dateFields = fieldsOfKind('date');
+
+/** Returns true if a field has the same value. Dates are compared as instants, a day as its first instant in UTC. */
+function isSameField(name: string, value: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  return isSame(value, other) || (dateFields.has(name) && isSameInstant(value, other));
+}
+
+/** Returns true if a field of an answer shows what was sent. @see isShownBy */
+export function isShown(sent: JsonValue | undefined, actual: JsonValue | undefined): boolean {
+  if (Array.isArray(sent) && Array.isArray(actual))
+    return sent.length === actual.length && sent.every((item, index) => isShown(item, actual[index]));
+  if (isJsonObject(sent) && isJsonObject(actual))
+    return Object.entries(sent).every(([name, value]) => isShown(value, actual[name]));
+  return isSame(sent, actual) || isSameInstant(sent, actual);
+}
+
+function isSameInstant(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  const instant = typeof value === 'string' ? toInstant(value) : undefined;
+  return instant !== undefined && typeof other === 'string' && instant === toInstant(other);
+}
+
+/** Returns true if two values are equal: numbers by their values, undefined and null also, and objects and lists by all members. */
+function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a === 'number' && typeof b === 'number') return false;
+  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
+  if (isJsonObject(a) && isJsonObject(b))
+    return Object.keys({ ...a, ...b }).every((name) => isSame(a[name], b[name]));
+  // A table has the JSON of a list or an object in a cell.
+  const [text, other] = [a, b].map((value) => (typeof value === 'string' ? value : printJson(value)));
+  return text === other || isSameNumber(a, b);
 }
 
 function isNothing(value: JsonValue | undefined): boolean {

@@ -2,7 +2,7 @@ import { sunsetOf } from '../api/contract.ts';
 import { headerValue, linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { int64Max, isFieldMetBy } from '../api/record-values.ts';
+import { int64Max, isShown } from '../api/record-values.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
@@ -85,7 +85,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   if (!record || !listRecord) return undefined;
   // Fields of the service that have none of our names are not compared, because they may change with each read.
   const field = Object.keys(operation.records.names).find(
-    (key) => key in record && key in listRecord && !isFieldMetBy(listRecord[key], record[key]),
+    (key) => key in record && key in listRecord && !isShown(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
   return failOn(answer, `${field} differs from what ${list.id} shows`, {
@@ -169,9 +169,7 @@ async function checkFilter(context: CheckContext, list: CheckAnswer): Promise<Fi
       const reason = `${subject} finds nothing, although ${operation.id} shows a record with it`;
       return warn(reason, failOn(answer, reason, details));
     }
-    const foreign = records.find(
-      (record) => record[name] !== undefined && !isFieldMetBy(value, record[name]),
-    );
+    const foreign = records.find((record) => record[name] !== undefined && !isShown(value, record[name]));
     const reason = `${subject} lets other records through`;
     return foreign && failOn(answer, reason, { ...details, got: printJson(foreign) });
   }

@@ -1,6 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
-import { differencesOf } from '../api/record-values.ts';
+import { unshownFields } from '../api/record-values.ts';
 import type { CallLimits } from '../client/call.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
@@ -127,7 +127,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
     const reason = notFound?.message ?? `${noun.name} ${id} is not there`;
     throw new FindingError(fail(`read back: ${reason}`, { method, url, status, requestId }));
   }
-  const [difference] = differencesOf(sent, record.fields).filter(
+  const [difference] = unshownFields(sent, record.fields).filter(
     ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
   );
   if (!difference) return;

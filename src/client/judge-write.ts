@@ -1,7 +1,7 @@
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { differencesOf, type Fields, type ServiceRecord } from '../api/record-values.ts';
+import { type Fields, type ServiceRecord, unshownFields } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { CliError, type ErrorDetails, InterruptedError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -161,7 +161,7 @@ function otherValues(
   record: JsonObject,
   mask: Mask,
 ): string[] {
-  const others = differencesOf(values, record).filter(
+  const others = unshownFields(values, record).filter(
     ({ name }) =>
       (values[name] !== undefined || id !== nouns[noun].operations.create) &&
       !body?.fields[name]?.isWriteOnly,

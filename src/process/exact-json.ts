@@ -133,6 +133,23 @@ function printText(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
+/** Returns true if two values are numbers of one value: 1e-7 and 0.0000001, 5e0 and 5. */
+export function isSameNumber(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  const [value, other] = [a, b].map(normalNumber);
+  return value !== undefined && value === other;
+}
+
+/** Returns a number as its digits without outer zeros and their exponent, `12e-3`. Returns undefined for any other value. */
+function normalNumber(value: JsonValue | undefined): string | undefined {
+  if (!isNumber(value) && !(value instanceof ExactNumber)) return undefined;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(String(value)) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  return `${sign}${significant}e${BigInt(exponent) + BigInt(digits.length - significant.length - fraction.length)}`;
+}
+
 export function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }

@@ -1,4 +1,4 @@
-import { describeValue, isMetBy, type RecordValue } from '../api/record-values.ts';
+import { describeValue, isMetBy, isShownBy, type RecordValue } from '../api/record-values.ts';
 import { isReadingRetried } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
@@ -123,7 +123,7 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isCertainAgain = old.doubt === 'refused' && !isMetBy(old.planned?.after ?? null, now);
+  const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now);
   const doubt = isCertainAgain ? undefined : old.doubt;
   const state = { ...old, doubt, reading, recordBefore: old.recordBefore ?? reading.record?.fields };
   const decision = decide(state, now, situation.abilities);
@@ -228,7 +228,7 @@ function confirm(
   situation: Situation,
 ): Next {
   const { before, after } = state.planned as Planned;
-  if (isMetBy(after, now, situation.abilities.writeOnly)) return endApplied(state, reading.record);
+  if (isShownBy(after, now, situation.abilities.writeOnly)) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;

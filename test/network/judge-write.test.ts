@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
-import { type Fields, isFieldMetBy } from '../../src/api/record-values.ts';
+import { type Fields, isMetBy } from '../../src/api/record-values.ts';
 import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
-import type { JsonValue } from '../../src/process/exact-json.ts';
+import { type JsonValue, parseItem } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { StoppedError } from '../../src/process/signals.ts';
 
@@ -87,8 +87,20 @@ describe('the answer of a create', () => {
   });
 });
 
+const exact = (text: string) => parseItem(text).value;
+
 test.each<[expected: JsonValue, actual: JsonValue | undefined, isMet: boolean]>([
   [5, 5n, true],
+  [exact('5e0'), 5, true],
+  [0.0000001, exact('1.0E-7'), true],
+  [exact('-0.50'), -0.5, true],
+  [exact('1.5e300'), exact('1.5e301'), false],
+  ['5e0', 5, false],
+  [{ a: 1 }, { a: 1, b: null }, true],
+  [{ a: 1 }, { a: 1, b: 2 }, false],
+  [[{ a: 1, b: 2 }], [{ a: 1 }], false],
+  ['{"a":1}', { a: 1 }, true],
+  ['2026-01-01', '2026-01-01T00:00:00Z', false],
   [9007199254740993n, 9007199254740992n, false],
   [null, undefined, true],
   ['', null, false],
@@ -97,5 +109,10 @@ test.each<[expected: JsonValue, actual: JsonValue | undefined, isMet: boolean]>(
   [0, null, false],
   [false, null, false],
 ])('a field that should be %o and is %o is met: %s', (expected, actual, isMet) => {
-  expect(isFieldMetBy(expected, actual)).toBe(isMet);
+  expect(isMetBy({ name: expected }, { name: actual })).toBe(isMet);
+});
+
+test('dates are compared as instants', () => {
+  expect(isMetBy({ shipDate: '2026-01-01' }, { shipDate: '2026-01-01T01:00:00+01:00' })).toBe(true);
+  expect(isMetBy({ shipDate: '2026-01-01' }, { shipDate: '2026-01-01T01:00:00Z' })).toBe(false);
 });
