@@ -27,7 +27,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { flags, isCompletion, usesConfig } = commandLine;
   const file = usesConfig ? await readConfigFile(io) : emptyConfigFile(io);
   const settings = resolveSettings(io, flags, file);
-  const { hasJsonErrors } = formats[settings.get('output')];
+  const { hasJsonErrors = false } = formats[settings.get('output')];
   const notices = createNotices({
     io,
     isQuiet: settings.get('quiet'),

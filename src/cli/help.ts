@@ -86,14 +86,16 @@ function toSlot({ syntax, summary, choices, offers = [], isList = false }: Flag)
 
 /** Returns the help of a command. Commander formats all but the examples. @param styleTitle makes a title such as `Usage:` bold. */
 function commandHelpText({ path, command }: CommandNode, styleTitle: (title: string) => string): string {
+  const description = [(isGroup(command) ? undefined : command.description) ?? command.summary].flat();
   const page = new Parser(command.name)
     .usage(usageOf(path, command))
-    .description(descriptionOf(command).map(blockText).join('\n\n'))
+    .description(description.map(blockText).join('\n\n'))
     .commandsGroup(path.length === 0 ? 'Commands:' : 'Verbs:')
     .helpOption(false)
     .helpCommand(false);
-  for (const flag of flagsToShow(command))
-    page.addOption(new Option(flag.syntax, meaningOf(flag)).helpGroup('Flags:'));
+  for (const flag of Object.values(commandFlags(command)))
+    if (flag.topic === undefined)
+      page.addOption(new Option(flag.syntax, meaningOf(flag)).helpGroup('Flags:'));
   if (isGroup(command))
     for (const { name, aliases = [], summary } of command.verbs)
       page.command(name).aliases(aliases).summary(summary);
@@ -108,15 +110,6 @@ function commandHelpText({ path, command }: CommandNode, styleTitle: (title: str
   });
   const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
   return `${help.formatHelp(page, help)}\n${examples}\n\n${blockText(footerOf(path, command))}\n`;
-}
-
-/** Returns the flags of a command that no help topic explains. */
-function flagsToShow(command: Action | Group): Flag[] {
-  return Object.values(commandFlags(command)).filter(({ topic }) => topic === undefined);
-}
-
-function descriptionOf(command: Command): readonly Block[] {
-  return [(isGroup(command) ? undefined : command.description) ?? command.summary].flat();
 }
 
 /** Returns the usage of a command, such as `petstore pets get [flags] <id or name...>`. */

@@ -38,7 +38,8 @@ export class Outage {
     if (response) this.respondedAt = now;
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isSafe = isSafeMethod(request.method);
-    if (isOfService(attempt)) {
+    // The service itself has answered, and not a gateway that has no way to it.
+    if (response && !statusRule(response.status).isOutage && attempt.author !== 'gateway') {
       if (!isSafe || !this.isWriteLost) this.unanswered = 0;
       if (!isSafe) this.isWriteLost = false;
       return undefined;
@@ -51,9 +52,4 @@ export class Outage {
     const last = error?.message ?? `the last one was ${response?.status}`;
     return `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
   }
-}
-
-/** Returns true if the service itself has answered, and not a gateway that has no way to it. */
-function isOfService({ response, author }: Attempt): boolean {
-  return response !== undefined && !statusRule(response.status).isOutage && author !== 'gateway';
 }

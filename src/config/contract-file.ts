@@ -96,7 +96,10 @@ export async function writeContract(io: Io, scope: BindingScope, bound: BoundCon
   const path = contractPath(io, scope);
   const { ensureFolder, writeFileAtomic } = await import('../process/files.ts');
   ensureFolder(dirname(path));
-  writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
+  const { contract, origin } = bound;
+  const operations = [...contract.operations.values()];
+  const stored: StoredContract = { version, origin, ...contract, operations, missing: [...contract.missing] };
+  writeFileAtomic(path, `${printJson(stored)}\n`);
   const { profile } = scope;
   if (profile === undefined) return;
   const { editConfig, sectionOf } = await import('./edit.ts');
@@ -130,11 +133,6 @@ interface StoredContract extends Omit<Contract, 'operations' | 'missing'> {
   readonly origin: string;
   readonly operations: readonly Operation[];
   readonly missing: readonly (readonly [OperationId, string])[];
-}
-
-function toStored({ contract, origin }: BoundContract): StoredContract {
-  const operations = [...contract.operations.values()];
-  return { version, origin, ...contract, operations, missing: [...contract.missing] };
 }
 
 function fromStored(json: StoredContract): BoundContract {

@@ -95,7 +95,10 @@ async function editUntilValid<Value>(
   for (;;) {
     await writeText(path, problemNote + usage + text);
     try {
-      await runEditor(context, `${editor} ${quotePath(path, context.io.platform)}`);
+      await runEditor(
+        context,
+        `${editor} ${context.io.platform === 'win32' ? `"${path}"` : shellWord(path)}`,
+      );
     } finally {
       const saved = await readFile(path, 'utf8').catch((error) => {
         throw fileError('read', path, error);
@@ -121,10 +124,6 @@ async function writeText(path: string, text: string): Promise<void> {
   await writeFile(path, text, { mode: 0o600 }).catch((error) => {
     throw fileError('write', path, error);
   });
-}
-
-function quotePath(path: string, platform: NodeJS.Platform): string {
-  return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
 
 /** The signals that end the editor and this command. A shell reports one as 128 and its number. */

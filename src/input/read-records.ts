@@ -189,7 +189,7 @@ function objectReader(layout: ColumnRules): RecordReader {
     if (!isJsonObject(value))
       throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
-    if (!fields || !isSameList(keys, ownKeys)) {
+    if (!fields || keys.length !== ownKeys.length || keys.some((key, index) => key !== ownKeys[index])) {
       fields = findFields(ownKeys, layout);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
@@ -201,8 +201,4 @@ function objectReader(layout: ColumnRules): RecordReader {
     }
     return { line, text, values, columns, isOfTable: false };
   };
-}
-
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, index) => text === b[index]);
 }

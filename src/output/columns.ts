@@ -1,5 +1,5 @@
 import { UsageError } from '../process/errors.ts';
-import { isNumber, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { isNumber, type JsonValue, printJson } from '../process/exact-json.ts';
 
 export interface Column<Entity> {
   readonly name: string;
@@ -51,10 +51,6 @@ export function checkColumns<Entity>(
 ): void {
   pickColumns(view, fields);
   if (sort !== undefined) compareBy(view, sort);
-}
-
-export function pickFields<Entity>(columns: readonly Column<Entity>[], record: Entity): JsonObject {
-  return Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
 }
 
 function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {

@@ -1,6 +1,6 @@
 import type { Io, OutputStream } from '../process/io.ts';
 import { counted } from '../process/text.ts';
-import { type Column, cellText, compareBy, pickColumns, pickFields, type View } from './columns.ts';
+import { type Column, cellText, compareBy, pickColumns, type View } from './columns.ts';
 import {
   type Print,
   type PrintJob,
@@ -60,7 +60,7 @@ interface Format {
   /** Text for people; or data: cells under a header, ids, or whole records. */
   readonly content: 'text' | 'cells' | 'ids' | 'documents';
   /** True if errors are JSON too. */
-  readonly hasJsonErrors: boolean;
+  readonly hasJsonErrors?: true;
   readonly print: Print;
 }
 
@@ -70,7 +70,6 @@ const formatTable = {
     summary:
       'the default: framed on a terminal that is wide enough, else columns with two spaces between. Nothing is cut',
     content: 'text',
-    hasJsonErrors: false,
     print: (job, pieces) => (job.isTerminal ? printFramed(job, pieces) : printAligned(job, pieces)),
   },
   json: {
@@ -90,22 +89,19 @@ const formatTable = {
     summary:
       "RFC 4180 with LF. Text that a spreadsheet would run as a formula gets a leading ', which --from takes away",
     content: 'cells',
-    hasJsonErrors: false,
     print: printCsv,
   },
   tsv: {
     summary: 'tab, newline, CR, backslash and a leading quote as \\t, \\n, \\r, \\\\ and \\"; never quotes',
     content: 'cells',
-    hasJsonErrors: false,
     print: printTsv,
   },
   yaml: {
     summary: 'a YAML document, texts in quotes',
     content: 'documents',
-    hasJsonErrors: false,
     print: printYaml,
   },
-  ids: { summary: 'one id a line: the first column', content: 'ids', hasJsonErrors: false, print: printIds },
+  ids: { summary: 'one id a line: the first column', content: 'ids', print: printIds },
 } satisfies Record<string, Format>;
 
 export type OutputFormat = keyof typeof formatTable;
@@ -134,8 +130,9 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     shape: PrintJob<Entity>['shape'],
   ): Promise<void> {
     const columns = pickColumns(view, fields);
-    const toValue = (record: Entity) =>
-      fields ? pickFields(columns, record) : view.data ? view.data(record) : record;
+    const pickFields = (record: Entity) =>
+      Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
+    const toValue = fields ? pickFields : view.data;
     const isPrintable = (record: Entity) => content !== 'ids' || cellText(columns[0]?.value(record)) !== '';
     let leftOut = 0;
     async function* pieces(): AsyncGenerator<readonly Entity[]> {

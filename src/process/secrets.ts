@@ -60,7 +60,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
     add(password || username);
     add(Buffer.from(`${username}:${password}`).toString('base64'));
   };
-  add(env.PETSTORE_TOKEN ?? '');
+  add(env.PETSTORE_TOKEN?.trim() ?? '');
   for (const name of proxyVariables) addPasswordOf(env[name]?.trim() ?? '');
   return {
     add,

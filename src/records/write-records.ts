@@ -1,11 +1,5 @@
 import type { HttpRequest } from '../api/http.ts';
-import {
-  describeValue,
-  differencesOf,
-  fieldsOf,
-  fieldText,
-  type ServiceRecord,
-} from '../api/record-values.ts';
+import { describeValue, differencesOf, fieldsOf, fieldText } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { type Reason, reasonRule } from '../client/reasons.ts';
 import { requestsOutput } from '../client/user-request.ts';
@@ -106,7 +100,9 @@ async function toOutput(
   { notices, error }: Ending,
 ): Promise<Output> {
   const { plural } = access.noun;
-  const records = ends.flatMap(writtenRecord);
+  const records = ends.flatMap(({ row, settled }) =>
+    row.intent.kind !== 'remove' && isDone(settled) ? (settled?.record ?? []) : [],
+  );
   const messages = { error, notices: [...notices, ...notesOf(ends)] };
   if (records.length === 0) return { kind: 'nothing', ...messages };
   const namedRecords = withNames(access, records, await readNames(access, records));
@@ -124,10 +120,6 @@ async function toOutput(
     ...messages,
     warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
   };
-}
-
-function writtenRecord({ row, settled }: RowEnd): ServiceRecord | [] {
-  return row.intent.kind !== 'remove' && isDone(settled) ? (settled?.record ?? []) : [];
 }
 
 function isDone(settled: Settled | undefined): boolean {

@@ -1,4 +1,4 @@
-import { type HttpHeaders, type HttpRequest, headerValue, isReadMethod } from '../api/http.ts';
+import { type HttpHeaders, headerValue, isReadMethod } from '../api/http.ts';
 import { sleep } from '../process/deadline.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
@@ -34,15 +34,12 @@ export function withCors(app: App, origins: readonly string[]): App {
     const origin = headerValue(request.headers, 'origin');
     if (origin === undefined || !origins.includes(origin)) return app(request);
     const corsHeaders = { 'access-control-allow-origin': origin, vary: 'origin' };
-    if (isPreflight(request))
+    const isPreflight = headerValue(request.headers, 'access-control-request-method') !== undefined;
+    if (isPreflight && request.method === 'OPTIONS')
       return { status: 204, headers: { ...corsHeaders, ...preflightHeaders }, body: '' };
     const { status, headers, body } = await app(request);
     return { status, headers: { ...headers, ...corsHeaders, ...exposedHeaders }, body };
   };
-}
-
-function isPreflight({ method, headers }: HttpRequest): boolean {
-  return method === 'OPTIONS' && headerValue(headers, 'access-control-request-method') !== undefined;
 }
 
 const exposedHeaders: HttpHeaders = {

@@ -8,11 +8,6 @@ import {
 } from '../../process/errors.ts';
 import { bytesText, durationText, shorten } from '../../process/text.ts';
 
-/** The largest body in bytes: 32 MiB (for a list, of one page), or 64 KiB of an error. */
-function maxBytesOf(status: number): number {
-  return status >= 200 && status < 300 ? 32 * 1024 * 1024 : 64 * 1024;
-}
-
 /** Collects the response to a request while a transport reads it, up to a maximum length. */
 export class ResponseCollector {
   readonly response: Promise<HttpResponse>;
@@ -37,7 +32,8 @@ export class ResponseCollector {
   /** Adds a part of the body. @returns false if the response is too long: the promise is settled, and the rest need not be read. */
   add(chunk: Uint8Array): boolean {
     const { status = 0 } = this.head ?? {};
-    const maxBytes = maxBytesOf(status);
+    // 32 MiB, for a list of one page; or 64 KiB of an error.
+    const maxBytes = status >= 200 && status < 300 ? 32 * 1024 * 1024 : 64 * 1024;
     const room = maxBytes - this.length;
     this.length += chunk.length;
     this.chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
