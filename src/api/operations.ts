@@ -75,8 +75,7 @@ export interface Parameter {
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
   /**
-   * The service's default, or the value of `--map`. If a request leaves the parameter out, the list has only the records with
-   * this value.
+   * The service's default, or the value of `--map`. If a request leaves the parameter out, the list has only the records with this value.
    */
   readonly serviceDefault?: string | undefined;
   /** A constant that every request sends, for a parameter that the table does not have. */

@@ -132,10 +132,7 @@ export function withFixedValues(
   return { ...operation, parameters };
 }
 
-/**
- * Finds out how the pages of a list follow each other, from the parameters of the list and from the fields
- * and headers of its answer.
- */
+/** Finds out how the pages of a list follow each other, from the parameters of the list and from the fields and headers of its answer. */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
   const byRole = rolesOf(operation, id);
   const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];

@@ -26,10 +26,7 @@ import {
 } from './check.ts';
 import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
 
-/**
- * A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the
- * create sent.
- */
+/** A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the create sent. */
 interface TestRecord {
   readonly noun: WritableNoun;
   readonly id: bigint;

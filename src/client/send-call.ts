@@ -185,8 +185,7 @@ function followRedirect(
 }
 
 /**
- * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with
- * credentials masked.
+ * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with credentials masked.
  *
  * @param level 1 for `-v`, 2 for `-vv`.
  */

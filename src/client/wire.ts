@@ -50,8 +50,7 @@ export function fromWire(operation: Operation, body: JsonValue): JsonValue | und
 }
 
 /**
- * Makes the body for the service. If an update replaces the record, the body also has the unchanged fields, as the service sent
- * them.
+ * Makes the body for the service. If an update replaces the record, the body also has the unchanged fields, as the service sent them.
  *
  * @param changes by our names. The value undefined removes a field. A category is an id, or `{id, name}`.
  * @param before the record as it was read, if the body changes a record.

@@ -45,8 +45,7 @@ export function rejectsName(
 }
 
 /**
- * Writes the original texts of rejected rows, in the order of their lines: as a table if the input is a table, otherwise as JSON
- * lines.
+ * Writes the original texts of rejected rows, in the order of their lines: as a table if the input is a table, otherwise as JSON lines.
  *
  * @param header the text of the header of a table.
  * @returns the name of the file. It has a number if the name was in use.

@@ -76,9 +76,8 @@ export interface ErrorDetails {
 }
 
 /**
- * An error with a kind, which determines the exit code. The message says what is wrong, in the terms of the user; the request is in
- * the details, and the output adds it. The message may contain control characters of foreign text, because the
- * output makes them visible.
+ * An error with a kind, which determines the exit code. The message says what is wrong, in the terms of the user; the request is in the
+ * details, and the output adds it. The message may contain control characters of foreign text, because the output makes them visible.
  */
 export class CliError extends Error {
   readonly kind: ErrorKind;

@@ -218,9 +218,8 @@ export class Names {
   }
 
   /**
-   * Reads the name of a pet, if the pet exists and can be read. It requests a list of one pet that begins after the previous id,
-   * because the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read already, it uses the
-   * whole list.
+   * Reads the name of a pet, if the pet exists and can be read. It requests a list of one pet that begins after the previous id, because
+   * the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read already, it uses the whole list.
    */
   async readPetName(id: bigint): Promise<string | undefined> {
     const list = this.client.contract.operations.get('listPets');
