@@ -67,10 +67,10 @@ test('invalid text opens the editor once more with the reason of each row, and i
 });
 
 test.each([
-  ['--dry-run', ['--dry-run'], 0],
-  ['a state folder that cannot be written', ['--yes'], 1],
-  ['no confirmation', [], 2],
-])('the text is kept and named after %s', async (_, words, code) => {
+  ['--dry-run', ['--dry-run'], 0, ''],
+  ['a state folder that cannot be written', ['--yes'], 1, 'PETSTORE_STATE_DIR names another folder'],
+  ['no confirmation', [], 2, 'needs confirmation, but there is no terminal'],
+])('the text is kept and named after %s', async (_, words, code, why) => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   shop.write('plain', '');
   const env = {
@@ -78,7 +78,7 @@ test.each([
     ...(code === 1 && { PETSTORE_STATE_DIR: join(shop.folder, 'plain', 'state') }),
   };
   const run = await shop.run(['inventory', 'edit', ...words], { env });
-  expect(run.code).toBe(code);
+  expect(run).toMatchObject({ code, stderr: expect.stringContaining(why) });
   expect(readFileSync(keptFile(run.stderr), 'utf8')).toMatch(/^2,".*",9,2,available$/m);
   expect(shop.writes()).toEqual([]);
   // A command takes it as it is.

@@ -143,20 +143,6 @@ test('a closed stdout does not stop a run', async () => {
   expect([...shop.stock].every(([petId, count]) => count === Number(petId) + 5)).toBe(true);
 });
 
-test('two processes never work on one target at once', async () => {
-  await using shop = await shopOf(160, 60_000);
-  const child = shop.start(['inventory', 'apply', '-', '--yes']);
-  child.stdin?.end(shop.read('stock.csv'));
-  await shop.untilSeen(1);
-  const second = await shop.run(apply);
-  expect(second.code).toBe(6);
-  expect(second.stderr).toContain(`process ${child.pid}`);
-  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nrunning\n');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nstopped\n');
-});
-
 test.each([
   ['before the target is locked', 0, 'lock .*\\.lock'],
   ['while the plan is kept', 1, 'write .*\\.jsonl'],

@@ -39,10 +39,7 @@ test('exports the expected counts and names too', async () => {
 });
 
 test('diff exits 8 if something differs, 0 if nothing does', async () => {
-  const files = {
-    'same.csv': toCsv([5, 5]),
-    'other.csv': 'petId,quantity\n1,5\n2,1200\n9,1\n',
-  };
+  const files = { 'same.csv': toCsv([5, 5]), 'other.csv': 'petId,quantity\n1,5\n2,1200\n9,1\n' };
   await using shop = await stockShop([5, 5], files);
   const same = await shop.run('inventory diff same.csv');
   expect(same).toMatchObject({ code: 0, stdout: 'petId  before  after  change  state  reason\n' });

@@ -70,7 +70,7 @@ test('shows a run row by row', async () => {
     '6,1,16,15,unprocessed,,7',
     '',
   ]);
-  expect((await shop.run('runs show r9')).code).toBe(2);
+  expect((await shop.run('runs show r9')).stderr).toContain('error: run r9: no such run\n');
   await using other = await stockShop([]);
   expect(await other.run('runs show')).toMatchObject({ code: 2, stderr: 'error: no runs yet\n' });
   const last = await shop.run('runs show -o csv --fields petId');
@@ -79,7 +79,9 @@ test('shows a run row by row', async () => {
 
 test('settling one row leaves unsent rows unprocessed, and rejects the row once', async () => {
   await using shop = await stoppedRun();
-  expect((await shop.run('runs settle r1 5=77 --as applied')).code).toBe(2);
+  const named = await shop.report('runs settle r1 5=77 --as applied');
+  const message = '5=77: the row has a record, and only a row that creates one takes its id';
+  expect(named).toMatchObject({ code: 2, error: { message } });
   await shop.report('runs settle r1 5 --as failed');
   const [run] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(run).toMatchObject({ state: 'stopped', applied: 3, failed: 2, unprocessed: 1, unsettled: 0 });
@@ -118,7 +120,7 @@ test('a journal takes no line after one that could not be written', () => {
   journal[Symbol.dispose]();
   expect(mark).toThrow('bad file descriptor');
   const { error } = journal;
-  expect(mark).toThrow();
+  expect(mark).toThrow(error as Error);
   expect(journal.error).toBe(error);
 });
 
@@ -185,11 +187,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const journal = { append: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
   const stop = new Stop<CliError>();
   const saveStore = () => Promise.reject(new Error('no space left'));
-  const keeper = createRowKeeper(journal, {
-    stop,
-    maxErrors: 100,
-    saveStore,
-  });
+  const keeper = createRowKeeper(journal, { stop, maxErrors: 100, saveStore });
   const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
   await keeper.mark(row, { action: 'set', before: 1, after: 2 });
   expect(kept.splice(0)).toMatchObject([{ kind: 'mark' }, { kind: 'sync' }]);

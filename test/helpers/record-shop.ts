@@ -37,11 +37,7 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
       last = Math.max(last, id);
       stored.set(`${path}/${id}`, entry);
     }
-  const shop = {
-    stored,
-    writes: [] as string[],
-    misbehave: undefined as RecordShop['misbehave'],
-  };
+  const shop = { stored, writes: [] as string[], misbehave: undefined as RecordShop['misbehave'] };
   const etagOf = (entry: Entry) => `"${Buffer.from(JSON.stringify(entry)).toString('base64')}"`;
   const make = (path: string, fields: Entry): Reply => {
     last += 1;

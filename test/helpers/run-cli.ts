@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { expect } from 'vitest';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
 import type { Io, OutputStream } from '../../src/process/io.ts';
@@ -21,6 +22,12 @@ export interface Run {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** A run that printed nothing but this on stderr, a part of it. */
+export function failed(code: number, stderr: string | RegExp): Run {
+  const text = typeof stderr === 'string' ? expect.stringContaining(stderr) : expect.stringMatching(stderr);
+  return { code, stdout: '', stderr: text };
 }
 
 /** A command line: a list of words, or the words with single spaces between them. */
@@ -67,12 +74,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     return { isTerminal: isTerminal(name), width, write };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
-  const stdin: Io['stdin'] = {
-    isTerminal: isTerminal('stdin'),
-    isRead: false,
-    bytes: () => stream,
-    stream,
-  };
+  const stdin: Io['stdin'] = { isTerminal: isTerminal('stdin'), isRead: false, bytes: () => stream, stream };
   return {
     stdin,
     keyboard: () => undefined,

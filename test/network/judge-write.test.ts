@@ -80,10 +80,7 @@ describe('the answer of a create', () => {
     for (const body of [{ id: 5 }, 5, { id: 5, ok: true }])
       expect(judge('createPet', create, [201, body])).toMatchObject({ verdict: 'unclear', id: 5n });
     for (const body of [{ ok: true }, '"5"', [], { id: 'abc' }])
-      expect(judge('createPet', create, [201, body])).toMatchObject({
-        verdict: 'unclear',
-        id: undefined,
-      });
+      expect(judge('createPet', create, [201, body])).toMatchObject({ verdict: 'unclear', id: undefined });
   });
 });
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
-import { runAt, runCli } from '../helpers/run-cli.ts';
+import { failed, runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { testWith } from '../helpers/tools.ts';
@@ -140,7 +140,7 @@ test.each([
   [{ CI: '1' }, ['stdin', 'stdout', 'stderr'], []],
   [{}, ['stdin', 'stdout', 'stderr'], ['--no-input']],
 ] as const)('without a named editor, exits 2 with %j and %j and %j', async (env, terminals, flags) => {
-  const run = await runCli(['--offline', 'pets', 'edit', '1', ...flags], { env, terminals });
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain('no editor is set');
+  expect(await runCli(['--offline', 'pets', 'edit', '1', ...flags], { env, terminals })).toMatchObject(
+    failed(2, 'no editor is set'),
+  );
 });

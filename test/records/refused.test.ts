@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { type Line, runAt } from '../helpers/run-cli.ts';
+import { failed, type Line, runAt } from '../helpers/run-cli.ts';
 
 const noId = (text: string) => `id '${text}': must be an integer from 0 to 9223372036854775807`;
 const noCount = (text: string) => `quantity '${text}': must be a whole number from 0 to 9007199254740991`;
@@ -73,8 +73,6 @@ const wrong: readonly (readonly [Line, string])[] = [
 
 test.each(wrong)('%j is refused with exit 2, and nothing is sent', async (line, message) => {
   await using server = await recordingServer({});
-  const run = await runAt(server, line, { stdin: 'y\n' });
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain(message);
+  expect(await runAt(server, line, { stdin: 'y\n' })).toMatchObject(failed(2, message));
   expect(server.requests).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt } from '../helpers/run-cli.ts';
+import { failed, fakeIo, runAt } from '../helpers/run-cli.ts';
 
 const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
 const max = { ...bella, name: 'Max' };
@@ -39,8 +39,8 @@ test.concurrent('a failed poll prints its cause below the table, and the next po
 
 test('on a dumb terminal --watch is a usage error, and sends nothing', async () => {
   await using server = await recordingServer({});
-  const run = await runAt(server, 'pets list --watch', { terminals: ['stdout'], env: { TERM: 'dumb' } });
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toMatch(/^error: --watch: .*\nhint: run the command in a loop/);
+  expect(
+    await runAt(server, 'pets list --watch', { terminals: ['stdout'], env: { TERM: 'dumb' } }),
+  ).toMatchObject(failed(2, /^error: --watch: .*\nhint: run the command in a loop/));
   expect(server.requests).toEqual([]);
 });

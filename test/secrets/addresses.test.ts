@@ -8,6 +8,7 @@ import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 import { warehouse } from '../helpers/descriptions.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { failed } from '../helpers/run-cli.ts';
 
 let service: RecordingServer;
 let other: RecordingServer;
@@ -70,10 +71,10 @@ describe('an address of another origin takes nothing from the active profile:', 
 test('an address of the origin of the active profile takes all of it', async () => {
   configure({ protected: true, 'token-command': 'echo s3cret' });
   for (const { flags, env } of ways(`${service.url}/v2`)) {
-    expect(await config.run([...create, ...flags], { env })).toMatchObject({ code: 2 });
+    expect(await config.run([...create, ...flags], { env })).toMatchObject(failed(2, 'prod is protected'));
     expect(await config.run(['pets', 'list', ...flags], { env })).toMatchObject({ code: 0 });
   }
-  expect(service.requests.length).toBeGreaterThan(0);
+  expect(service.requests).toHaveLength(20);
   for (const { headers } of service.requests) expect(headers.authorization).toBe('Bearer s3cret');
 });
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readToken } from '../../src/config/credential.ts';
 import { openConfig } from '../helpers/config-folder.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt } from '../helpers/run-cli.ts';
+import { failed, fakeIo, runAt } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -170,7 +170,7 @@ describe('a token that belongs to one origin', () => {
     expect((await run(`${list} -v`)).stderr).toContain(`note: ${why}`);
     status = 401;
     const refused = await run(list);
-    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`hint: ${why}`) });
+    expect(refused).toMatchObject(failed(4, `hint: ${why}`));
     expect(refused.stderr.match(/is not sent/g)).toHaveLength(1);
     const { error } = JSON.parse((await run(`${list} -o json`)).stderr);
     expect(error).toMatchObject({ kind: 'auth', hint: expect.stringContaining(why) });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { misbehave } from '../helpers/misbehaving-server.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runAt, runCli } from '../helpers/run-cli.ts';
+import { failed, runAt, runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 import * as mode from '../network/modes.ts';
 
@@ -39,7 +39,7 @@ test.each([
   [{ PETSTORE_CLIENT_KEY: `${process.cwd()}/package.json` }, 'a client key without a certificate'],
 ])('a wrong TLS file is named before anything is sent: %o', async (env, why) => {
   const run = await runCli('inventory list --base-url https://127.0.0.1:9', { env });
-  expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why) });
+  expect(run).toMatchObject(failed(2, why));
 });
 
 test('a trace has one line a request, and its retries', async () => {

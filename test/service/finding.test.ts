@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sparse } from '../helpers/descriptions.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
-import { type Run, runCli } from '../helpers/run-cli.ts';
+import { failed, type Run, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Finds a description and binds it, without storing the binding. */
@@ -70,9 +70,7 @@ test.each<[address: string, calls: readonly string[]]>([
 );
 
 test('without an argument and a base URL, the command is refused', async () => {
-  const refused = await bind();
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('no base URL is set');
+  expect(await bind()).toMatchObject(failed(2, 'no base URL is set'));
 });
 
 test('a service that does not answer is unavailable', async () => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seedStore } from '../../src/server/seed.ts';
 import { type Listening, startServer } from '../../src/server/server.ts';
 import type { Store } from '../../src/server/store.ts';
-import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { failed, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { serve } from '../helpers/serving.ts';
 import { openShop } from '../helpers/shop.ts';
 
@@ -59,9 +59,9 @@ test('pull asks before it replaces the embedded store, and before its first requ
   store.inventory.put(1n, { petId: 1n, quantity: 3, status: 'available' });
   requests = [];
   const text = readFileSync(shop.file, 'utf8');
-  const refused = await run('offline pull');
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/replace the embedded store: needs confirmation.*\n.*--yes/);
+  expect(await run('offline pull')).toMatchObject(
+    failed(2, /replace the embedded store: needs confirmation.*\n.*--yes/),
+  );
   expect(requests).toEqual([]);
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
   expect(await run('offline pull --yes')).toMatchObject({ code: 0 });
@@ -79,8 +79,11 @@ test('a service that fails during the pull leaves the store unchanged', async ()
 
 test('records that do not fit together are an error that names the first, and nothing is stored', async () => {
   store.orders.put(99n, { id: 99n, petId: 5000n });
+  await shop.json('pets list');
+  const text = readFileSync(shop.file, 'utf8');
   const refused = await run('offline pull --yes');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(readFileSync(shop.file, 'utf8')).toBe(text);
   expect(refused.stderr).toMatch(/cannot be kept as they are: \/orders\/\d+\/petId: is not a pet/);
 });
 
@@ -102,8 +105,13 @@ test('--to writes a new file for serve --data, and never one that exists', async
 test('reset asks, then starts the store again with its seed', async () => {
   await shop.json('pets delete 1 -y').catch(() => {});
   const refused = await shop.run('offline reset');
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('--yes');
+  expect(refused).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^error: reset the embedded store: needs confirmation, .*\nhint: use --yes\n$/,
+    ),
+  });
   expect((await shop.run('pets get 1')).code).toBe(5);
   const reset = await shop.typing('offline reset', [['Reset the embedded store', 'y\r']]);
   expect(reset.code).toBe(0);
@@ -113,7 +121,7 @@ test('reset asks, then starts the store again with its seed', async () => {
 test('pull and reset do not replace a file that is not a store', async () => {
   writeFileSync(shop.file, 'my notes');
   for (const verb of ['pull', 'reset'])
-    expect(await run(`offline ${verb} --yes`)).toMatchObject({ code: 2, stdout: '' });
+    expect(await run(`offline ${verb} --yes`)).toMatchObject(failed(2, `${shop.file}: is not JSON`));
   expect(readFileSync(shop.file, 'utf8')).toBe('my notes');
 });
 

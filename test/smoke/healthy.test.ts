@@ -120,13 +120,8 @@ const variants: Readonly<Record<string, Variant>> = {
             if (schema?.format === 'int64') Object.assign(schema, { format: 'int32' });
     },
   },
-  'records that somebody deletes while they are read': {
-    service: shrinkingShop,
-    flags: strict,
-  },
-  'fields that no description knows, another in every answer': {
-    spoil: numbered('seen'),
-  },
+  'records that somebody deletes while they are read': { service: shrinkingShop, flags: strict },
+  'fields that no description knows, another in every answer': { spoil: numbered('seen') },
   'counts that change with every read': {
     spoil: on(/^\/store\/inventory/, numbered('quantity')),
     flags: [],

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
 import { openConfig } from '../helpers/config-folder.ts';
 import type { ReceivedRequest } from '../helpers/recording-server.ts';
-import { fakeIo } from '../helpers/run-cli.ts';
+import { failed, fakeIo } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { boundTo, type Description, smoke } from './run.ts';
 import {
@@ -253,7 +253,7 @@ test('a protected profile refuses --write without its name, and nothing is sent'
   await using service = await startService();
   const config = openConfig({ profiles: { live: { 'base-url': service.url, protected: true } } });
   const refused = await config.run('smoke --profile live --write');
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--confirm live') });
+  expect(refused).toMatchObject(failed(2, '--confirm live'));
   expect(service.requests).toEqual([]);
   expect((await config.run('smoke --profile live --write --confirm live')).code).toBe(0);
 });

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { failed, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let config: ConfigFolder;
@@ -85,7 +85,7 @@ test('the script of each shell is printed', async () => {
   const files = { bash: 'petstore.bash', zsh: '_petstore', fish: 'petstore.fish' };
   for (const [shell, file] of Object.entries(files))
     expect((await runCli(['completion', shell])).stdout).toBe(readFileSync(`completions/${file}`, 'utf8'));
-  expect((await runCli(['completion'])).code).toBe(2);
+  expect(await runCli(['completion'])).toMatchObject(failed(2, "missing required argument 'shell'"));
 });
 
 test('a Tab runs no token-command, and offers no values of the service then', async () => {
