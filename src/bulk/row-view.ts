@@ -75,8 +75,8 @@ export function createRowView(noun: NounName): View<object> {
       {
         name: 'reason',
         // A row without an id is found by its line.
-        value: ({ reason, line, ...row }) =>
-          reason && row[idField] === undefined ? `line ${line}: ${reason.message}` : reason?.message,
+        value: ({ petId, id = petId, reason, line }) =>
+          reason && id === undefined ? `line ${line}: ${reason.message}` : reason?.message,
       },
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],

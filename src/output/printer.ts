@@ -133,13 +133,13 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     const pickFields = (record: Entity) =>
       Object.fromEntries(columns.map(({ name, value }) => [name, value(record) ?? null]));
     const toValue = fields ? pickFields : view.data;
-    const isPrintable = (record: Entity) => content !== 'ids' || cellText(columns[0]?.value(record)) !== '';
+    const isPrintable = (record: Entity) => cellText(columns[0]?.value(record)) !== '';
     let leftOut = 0;
     async function* pieces(): AsyncGenerator<readonly Entity[]> {
       for await (const page of pages) {
-        const records = page.filter(isPrintable);
+        const records = content === 'ids' ? page.filter(isPrintable) : page;
         leftOut += page.length - records.length;
-        yield* inPages(records);
+        for (let at = 0; at < records.length; at += pageSize) yield records.slice(at, at + pageSize);
       }
     }
     const isRaw = content !== 'text';
@@ -209,12 +209,15 @@ async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGener
   }
 }
 
-/** Yields records in pages of 1,000, so that the text of only one page is in memory. */
+/** The most records whose text is in memory. */
+const pageSize = 1000;
+
+/** Yields records in pages. */
 export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
   let page: Entity[] = [];
   for (const record of records) {
     page.push(record);
-    if (page.length < 1000) continue;
+    if (page.length < pageSize) continue;
     yield page;
     page = [];
   }
