@@ -54,7 +54,10 @@ const inputFlags = {
   ),
   decimal: choice('--decimal <mark>', 'mark before the fraction of a number: 8.000 is 8', decimalMarks),
   skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid'),
-  sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves'),
+  // Without its invalid rows, a sum would be another count.
+  sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves', {
+    conflicts: ['skipInvalid'],
+  }),
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {
     parse: parseShard,
   }),
