@@ -1,7 +1,8 @@
+import type { Contract } from '../api/contract.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import {
-  checkProfile,
+  checkService,
   findRun,
   isUnfinished,
   type RunInfo,
@@ -17,6 +18,7 @@ export interface RunQuery {
   readonly verb: 'resume' | 'undo';
   /** The target of the command. */
   readonly target: string;
+  readonly contract: Contract;
   /** The id of the run. By default it is the last run on the target. */
   readonly id: string | undefined;
 }
@@ -48,7 +50,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
         : 'give its --base-url, or --offline, and set its tenant',
     );
   }
-  checkProfile(info, settings);
+  checkService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
   if (refusal) throw refusal;
   return info;

@@ -25,7 +25,7 @@ export async function prepareSession(
 ): Promise<PreparedCommand> {
   const mode = sessionMode(context);
   const target = await findTarget(context);
-  const query = { verb, target, id };
+  const query = { verb, target, id, contract: await context.contract() };
   const choice =
     mode === 'write' ? undefined : chooseRun(await listRuns(context.io), query, context.settings);
   return {

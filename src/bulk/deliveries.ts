@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
-import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import { checkService, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import { areDisjoint, type Run, type RunHeader } from './run.ts';
 import { readSubject } from './session-subject.ts';
 import { differByTenant } from './target.ts';
@@ -27,7 +27,8 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
       },
     );
   const runs = runsOfDelivery(list, target, delivery);
-  for (const info of runs) checkProfile(info, context.settings);
+  const contract = await context.contract();
+  for (const info of runs) checkService(info, context.settings, contract);
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
     if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;

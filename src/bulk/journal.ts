@@ -68,8 +68,9 @@ export class Journal {
   appendEnd(): void {
     const { rows, header, planNumber } = this.run;
     const end = { ...rowTotals(rows, header), planNumber, ended: new Date().toISOString() };
-    this.append([{ kind: 'end', end }]);
+    this.write([{ kind: 'end', end }]);
     this.sync();
+    applyEvent(this.run, { kind: 'end', end });
   }
 
   /** @throws CliError `failed` if a line was lost; the run is changed. */

@@ -1,12 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Contract } from '../api/contract.ts';
+import { nouns } from '../api/nouns.ts';
 import type { Settings } from '../config/settings.ts';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import type { Run, RunHeader, SessionEnd } from './run.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './run-row.ts';
-import { findHolders, runFolderOf } from './target.ts';
+import { describeUpdate, findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -89,15 +91,22 @@ export async function readHeader(io: Io, id: string): Promise<RunHeader> {
 }
 
 /**
- * Checks that a run was not made with another profile that still exists: the two may be different services at one address.
+ * Checks that a run was not made with another profile that still exists, since the two may be different services at one address, and
+ * not with another binding, which may write another field.
  *
  * @throws UsageError `other_profile`.
  */
-export function checkProfile(
+export function checkService(
   info: Pick<RunInfo, 'id' | 'header'>,
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
+  contract: Contract,
 ): void {
-  const { profile: other } = info.header;
+  const { profile: other, update, noun } = info.header;
+  if (update !== describeUpdate(contract, noun))
+    throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
+      hint: `bind the service as it was: ${update === '' ? `without ${nouns[noun].operations.update}` : update}`,
+      code: 'other_profile',
+    });
   if (other === null || other === profile?.value || !profileNames.includes(other)) return;
   // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
   const setTenant = profile

@@ -11,7 +11,7 @@ import { toRunJson } from './report.ts';
 import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
-import { findTarget } from './target.ts';
+import { describeUpdate, findTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -42,6 +42,7 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
     kind,
     noun,
     target: await findTarget(context),
+    update: describeUpdate(await context.contract(), noun),
     profile: context.settings.profile?.value ?? null,
     format,
     columns,

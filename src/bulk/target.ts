@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Contract } from '../api/contract.ts';
 import { bareHost } from '../api/http.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
 import { resolvePaths } from '../config/file.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
@@ -30,6 +32,15 @@ export async function findTarget(context: Context): Promise<string> {
   if (offlineStore === ':memory:') return 'offline::memory:';
   const { readStoreId } = await import('../server/store-file.ts');
   return `offline:${readStoreId(offlineStore) ?? realFile(offlineStore)}`;
+}
+
+/** Describes how a service takes an update: `PUT /store/inventory/{petId} quantity`. With another binding it may change something else. */
+export function describeUpdate({ operations }: Contract, noun: NounName): string {
+  const { fields, operations: ids } = nouns[noun];
+  const update = operations.get(ids.update);
+  if (!update) return '';
+  const names = fields.flatMap(({ name }) => update.body?.fields[name]?.wireName ?? []);
+  return [update.method, update.path, ...names].join(' ');
 }
 
 /** Returns true if two targets have one address, and only one of them has a tenant. */

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
@@ -10,7 +9,8 @@ import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { resolvePaths } from '../config/file.ts';
 import type { Context } from '../context.ts';
-import { fileError, InputError, UsageError } from '../process/errors.ts';
+import { InputError, UsageError } from '../process/errors.ts';
+import { writeFileAtomic } from '../process/files.ts';
 import { counted } from '../process/text.ts';
 import type { PulledRecords } from '../server/store-file.ts';
 
@@ -44,10 +44,7 @@ const pull = verb({
     const store = toPulledStore(records, client.baseUrl);
     if (to === undefined)
       await (await import('../server/offline.ts')).replaceStore(file, store, settings.get('timeout'));
-    else
-      await writeFile(file, printStore(store), { flag: 'wx', flush: true }).catch((error: unknown) => {
-        throw fileError('write', to, error);
-      });
+    else writeFileAtomic(file, printStore(store));
     const count = Object.values(records).flat().length;
     await context.notice(
       'status',

@@ -47,3 +47,21 @@ test('the base path of a binding belongs to the target, and resume names the bas
   expect(moved.stderr).toContain(`run r1 wrote to ${url}/v1, and this command goes to another service`);
   expect((await shop.run(`resume r1 --base-url ${url}/v1`, { env })).stderr).toMatch(/^run r1 is finished: /);
 });
+
+test('a run goes on only with a binding that writes as the run did', async () => {
+  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'other-config') };
+  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
+  const { put, ...entry } = spec.paths['/store/inventory/{petId}'];
+  const paths = {
+    ...spec.paths,
+    '/store/inventory/{petId}': entry,
+    '/counts/{petId}': { put, parameters: entry.parameters },
+  };
+  shop.write('moved.json', JSON.stringify({ ...spec, paths, servers: [{ url: '/v1' }] }));
+  const bind = ['api', 'bind', 'moved.json', '--map', 'updateInventory=PUT /counts/{petId}'];
+  expect((await shop.run(bind, { env })).code).toBe(0);
+  for (const line of ['resume r1', 'undo r1', 'resume'])
+    expect((await shop.run(line, { env })).stderr).toBe(
+      'error: run r1 was made with another binding; nothing was sent\nhint: bind the service as it was: PUT /store/inventory/{petId} quantity\n',
+    );
+});
