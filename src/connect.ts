@@ -67,7 +67,7 @@ export async function connectToDocuments(
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
 export async function connectForChecks(context: Context, strict = false): Promise<CheckedService> {
-  const { settings, secrets, io } = context;
+  const { settings, secrets, io, flags } = context;
   const client = await context.client('checks');
   const { baseUrl } = client;
   const proxy = findProxy(new URL(baseUrl), io.env);
@@ -76,6 +76,7 @@ export async function connectForChecks(context: Context, strict = false): Promis
     : proxy && `requests go through the proxy ${proxy.label}`;
   return {
     client,
+    flags,
     socket: whyNoSocket ?? (await openTlsFiles(context, baseUrl)),
     mask: secrets.mask,
     strict,

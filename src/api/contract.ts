@@ -26,8 +26,8 @@ export interface Contract {
 
 /** What a user tells `api bind`. */
 export interface BindingInput {
-  /** The URL or the absolute path of the description. Without it the description is looked for below the base URL. */
-  readonly location: string | undefined;
+  /** The URL or the absolute path of the description. Stdin has none. */
+  readonly source: string | undefined;
   /** The values of `--map`: `pets.name=title`. */
   readonly maps: readonly string[];
   readonly basePath: string | undefined;

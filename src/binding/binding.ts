@@ -7,7 +7,7 @@ import { joinFirst, letterDistance } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
-import { type Match, type Matches, matchOperations } from './match.ts';
+import { type Matches, matchOperations } from './match.ts';
 import { obstacleTo } from './obstacles.ts';
 import { withFixedValues } from './parameters.ts';
 import { isParameter } from './path-words.ts';
@@ -45,7 +45,10 @@ export function bind(
       const [operation] = match.operations;
       if (operation && match.state === 'bound')
         bound.set(id, toOperation(toTableOperation(id, maps), operation, match.why, description));
-      else missing.set(id, whyUnbound(match));
+      else {
+        const isNear = operation && match.state !== 'ambiguous';
+        missing.set(id, isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why);
+      }
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
@@ -67,12 +70,6 @@ function requireMappedField(bound: readonly Operation[], noun: NounName, field: 
     [operation.records.names[field], operation.body?.fields[field]?.wireName].includes(name);
   if (field === name || bound.some(hasField)) return;
   throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
-}
-
-/** Returns the reason why nothing is bound, with the nearest operation. */
-function whyUnbound(match: Match): string {
-  const [nearest] = match.state === 'ambiguous' ? [] : match.operations;
-  return nearest ? `${routeText(nearest)} does not fit: ${obstacleText(match)}` : match.why;
 }
 
 /**

@@ -103,11 +103,7 @@ function refuseWrite({ operations }: Match, { operations: [read], ...refusal }: 
   return { state: 'unbindable', operations: operations.slice(0, 1), why };
 }
 
-/**
- * Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it.
- *
- * @param collections those that `--map` names.
- */
+/** Collects the fields of a noun from the bodies and answers of operations whose path or schema is about it, or in these collections. */
 function nounFactsOf(
   name: NounName,
   table: ReadonlyMap<OperationId, TableOperation>,

@@ -124,7 +124,7 @@ function membersOf(schema: JsonObject, root: Description): JsonValue[] {
   const reference = referenceOf(schema);
   const target = reference === undefined ? undefined : lookUp(reference, root);
   const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>
-    withoutTexts(listOf(alternatives).filter((alternative) => !isNull(alternative))),
+    withoutTexts(listOf(alternatives).filter((alternative) => objectOf(alternative).type !== 'null')),
   );
   return [
     ...(target === undefined ? [] : [target]),
@@ -159,7 +159,3 @@ function statedKind(schema: JsonObject): Kind | undefined {
 
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 type Kind = (typeof kinds)[number];
-
-function isNull(schema: JsonValue): boolean {
-  return objectOf(schema).type === 'null';
-}

@@ -4,6 +4,7 @@ import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { CallInput, CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
+import type { Context } from '../context.ts';
 import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -32,7 +33,7 @@ export interface CheckAnswer extends RawAnswer {
 export interface AskOptions extends Pick<CallOptions, 'isFinalStatus'>, Pick<CallInput, 'headers'> {}
 
 /** The service under test, and the limits of each call. */
-export interface CheckedService {
+export interface CheckedService extends Pick<Context, 'flags'> {
   readonly client: Client;
   /** What a TLS connection to the service needs, or a clause that says why the checks open no socket. */
   readonly socket: TlsFiles | string;

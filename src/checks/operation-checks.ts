@@ -1,11 +1,11 @@
 import { sunsetOf } from '../api/contract.ts';
-import { headerValue, linkTarget } from '../api/http.ts';
+import { headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { int64Max, isShown } from '../api/record-values.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
-import { faultOfNext } from '../client/page-walk.ts';
-import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { faultOfNext, statedNext } from '../client/page-walk.ts';
+import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';
 import {
   type CheckAnswer,
@@ -116,14 +116,6 @@ function judgeIds(answer: CheckAnswer): Finding | undefined {
   return failOn(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
-/** Fails the link to the next page, if the answer has one, that is not a URL or leaves the service. */
-function judgeNextLink(page: CheckAnswer): Finding | undefined {
-  const link = nextOf(page);
-  if (link === undefined) return undefined;
-  const details = faultOfNext(link, page.url);
-  return details && fail(`the next link ${details.reason}`, { ...detailsOf(page), ...details, got: link });
-}
-
 /** Returns a list, or if all its records fit on one page, its smallest first page. */
 async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<CheckAnswer> {
   const { operation } = list;
@@ -135,20 +127,22 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
   return page;
 }
 
-/** Follows the link to the next page, once. @throws FindingError if the next page is not as documented */
+/** Follows the link to the next page, once, unless it leaves the service. @throws FindingError if the next page is not as documented */
 async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
-  const [link, failure] = [nextOf(page), judgeNextLink(page)];
-  if (link === undefined || failure) return failure;
+  const link = nextOf(page);
+  if (link === undefined) return undefined;
+  const fault = faultOfNext(link, page.url);
+  if (fault) return fail(`the next link ${fault.reason}`, { ...detailsOf(page), ...fault, got: link });
   const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation: page.operation };
   judge(context, nextPage, { step: 'next page' });
   const [ids, nextIds] = [listedIds(page), listedIds(nextPage)];
   if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
   const details = { expected: 'the page after it', got: link };
-  return failOn(nextPage, 'the next link gives the same records again', details);
+  return failOn(nextPage, 'the next page has the same records again', details);
 }
 
-function nextOf({ headers }: CheckAnswer): string | undefined {
-  return linkTarget(headerValue(headers, 'link'), 'next');
+function nextOf({ operation, url, headers, json }: CheckAnswer): string | undefined {
+  return statedNext(operation, url, { headers, envelope: isJsonObject(json) ? json : undefined });
 }
 
 /** Asks for the records with a value that a record of the list has, by the first filter for which there is one. */

@@ -160,14 +160,12 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     startedAt: startedAt.toISOString(),
     seconds: seconds(elapsedMs),
     totals: totalsOf(results),
-    checks: results.map(toCheck),
+    checks: results.map(({ id, operation, state, ...result }) => {
+      const { elapsedMs: ms, isPrerequisite, exitCode, endsWait, ...details } = result;
+      return { id, seconds: seconds(ms), operation: operation?.id, result: state, ...details };
+    }),
   };
   return `${printJson(document, indent)}\n`;
-}
-
-function toCheck({ id, elapsedMs, operation, state, ...others }: CheckResult) {
-  const { isPrerequisite, exitCode, endsWait, ...details } = others;
-  return { id, seconds: seconds(elapsedMs), operation: operation?.id, result: state, ...details };
 }
 
 /** Returns a time in seconds with three decimals, which is the most that the schemas of JUnit allow. */
@@ -255,8 +253,6 @@ function escapeCommand(text: string): string {
 /** Prints the report for people as Markdown, for the step summary of GitHub. */
 export function toStepSummary(report: SmokeReport): string {
   const text = toHumanReport(report, plainStyle);
-  return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;
+  // Text of the service cannot end the block of code, because it never begins a line.
+  return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n\`\`\`\`text\n${text}\`\`\`\`\n`;
 }
-
-/** The fence of a block of code. Text of the service cannot end the block, because it never begins a line. */
-const fence = '````';

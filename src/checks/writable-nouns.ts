@@ -11,6 +11,7 @@ export interface WritableNoun {
   readonly nounName: NounName;
   /** True if its records have a name, which shows that smoke created them. If not, the parent shows that. */
   readonly isNamed: boolean;
+  readonly maxNameLength: number;
   /** The fields of a new record, besides its name and its parent. */
   readonly fields: JsonObject;
   /** The fields that the update changes; empty if there is no update, or if it takes none of them. */
@@ -71,9 +72,9 @@ function resolveNoun(
   if (proof && !takesField(create, proof))
     return `${create.id} takes no ${proof}, so smoke could not recognise its own ${name}`;
   const bodyFields = create.body?.fields ?? {};
-  const maxLength = Number(bodyFields.name?.bounds?.maxLength ?? nameLength);
-  if (isNamed && maxLength < nameLength)
-    return `names may have only ${maxLength} characters, too few for smoke to recognise its own`;
+  const maxNameLength = Number(bodyFields.name?.bounds?.maxLength ?? Number.POSITIVE_INFINITY);
+  if (isNamed && maxNameLength < minNameLength)
+    return `names may have only ${maxNameLength} characters, too few for smoke to recognise its own`;
   const isEntry = nounName === 'inventory';
   const parentField = parent && { [nouns[parent.nounName].idName]: 0 };
   const templateFields = {
@@ -92,6 +93,7 @@ function resolveNoun(
     name,
     nounName,
     isNamed,
+    maxNameLength,
     create,
     list,
     parent,
@@ -114,11 +116,12 @@ function needsCategory({ operations }: Contract): boolean {
 }
 
 const prefix = 'petstore-smoke-';
-const nameLength = prefix.length + 36;
+/** The shortest mark: the time and 30 random bits of the UUIDv7. */
+const minNameLength = prefix.length + 25;
 
-/** Makes a unique name for a new record: a prefix and a UUIDv7. @see RFC 9562, 5.7 */
-export function createName(now: Date): string {
+/** Makes a unique name for a new record: a prefix and a UUIDv7, or its first characters if it is too long. @see RFC 9562, 5.7 */
+export function createName(now: Date, maxLength: number): string {
   const ms = now.getTime().toString(16).padStart(12, '0');
   // The random digits, the variant and the form are those of a UUIDv4.
-  return `${prefix}${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;
+  return `${prefix}${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`.slice(0, maxLength);
 }

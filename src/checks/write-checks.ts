@@ -4,6 +4,7 @@ import { unshownFields } from '../api/record-values.ts';
 import type { CallLimits } from '../client/call.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
+import { followUpCommand, lookUpCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -36,15 +37,15 @@ interface TestRecord {
   readonly parent: TestRecord | undefined;
 }
 
-/** The records that the checks may leave in the service, and clauses about records whose ids are unknown. */
-type Leftovers = Set<TestRecord | string>;
+/** A record that the checks may leave in the service. If its id is unknown, it may not exist. */
+type Leftover = Omit<TestRecord, 'id'> & { readonly id: bigint | undefined };
 
 /** Makes a check of the life of a record for each noun, and the check that deletes the records that they have left. */
 export function writeChecks(contract: Contract): {
   readonly checks: readonly Check[];
   readonly cleanUp: Check;
 } {
-  const leftovers: Leftovers = new Set();
+  const leftovers = new Set<Leftover>();
   const checks = Array.from(writableNouns(contract), ([name, noun]): Check => {
     const id = `write/${name}`;
     if (typeof noun === 'string') return { id, run: async () => skip(noun) };
@@ -60,7 +61,7 @@ export function writeChecks(contract: Contract): {
  */
 async function checkLife(
   context: CheckContext,
-  leftovers: Leftovers,
+  leftovers: Set<Leftover>,
   noun: WritableNoun,
 ): Promise<Finding[]> {
   const { change, name, list } = noun;
@@ -73,6 +74,8 @@ async function checkLife(
   if (isUpdated) {
     const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
     const settled = await writeTestRecord(context, noun, created.id, { kind: 'set', value });
+    const isUnlike = settled.outcome.reason?.code === 'other_value';
+    if (isUnlike) await checkShown(context, created, { ...created.fields, ...change }, 'update: read back');
     findings.push(...judgeSettled(context, noun, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
   }
@@ -85,7 +88,7 @@ async function checkLife(
 /** Creates a record, after the record that it refers to, and reads it back. The parent stays until the cleanup. */
 async function createTestRecord(
   context: CheckContext,
-  leftovers: Leftovers,
+  leftovers: Set<Leftover>,
   noun: WritableNoun,
 ): Promise<[TestRecord, Finding[]]> {
   const [parent] = noun.parent ? await createTestRecord(context, leftovers, noun.parent) : [];
@@ -93,7 +96,7 @@ async function createTestRecord(
   // A service may create an inventory entry together with its pet.
   if (entryId !== undefined) await removeTestRecord(context, { noun, fields: {}, parent, id: entryId });
   const fields = {
-    ...(noun.isNamed && { name: createName(new Date()) }),
+    ...(noun.isNamed && { name: createName(new Date(), noun.maxNameLength) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };
@@ -103,7 +106,7 @@ async function createTestRecord(
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
   if (kind !== 'failed' || isOutdated(settled.state.lastWrite))
-    leftovers.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}`);
+    leftovers.add(created ?? { noun, fields, parent, id: undefined });
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created)
     throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
@@ -111,18 +114,23 @@ async function createTestRecord(
   return [created, findings];
 }
 
-function labelOf({ noun, fields, parent, id }: Omit<TestRecord, 'id'> & { readonly id?: bigint }): string {
+function labelOf({ noun, fields, parent, id }: Leftover): string {
   const name = noun.isNamed ? `${fields.name} ` : parent ? `of ${parent.noun.name} ${parent.id} ` : '';
   return `${noun.name} ${name}(id ${id ?? 'unknown'})`;
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
-async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
+async function checkShown(
+  context: CheckContext,
+  { noun, id }: TestRecord,
+  sent: JsonObject,
+  step = 'read back',
+): Promise<void> {
   const { record, notFound } = await recordPortOf(context, noun).read(id);
   if (!record) {
     const { method, url, status, requestId } = notFound?.details ?? {};
     const reason = notFound?.message ?? `${noun.name} ${id} is not there`;
-    throw new FindingError(fail(`read back: ${reason}`, { method, url, status, requestId }));
+    throw new FindingError(fail(`${step}: ${reason}`, { method, url, status, requestId }));
   }
   const [difference] = unshownFields(sent, record.fields).filter(
     ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
@@ -130,9 +138,13 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
   if (!difference) return;
   const { name, expected, actual } = difference;
   const got = actual === undefined ? 'no such field' : printJson(actual);
-  const details = { pointer: `/${name}`, expected: printJson(expected), got };
-  throw new FindingError(fail(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details));
+  const wireName = noun.create.body?.fields[name]?.wireName ?? name;
+  const details = { pointer: `/${wireName}`, expected: printJson(expected), got };
+  throw new FindingError(fail(`${step}: ${wireName} of ${noun.name} ${id} is not what was sent`, details));
 }
+
+/** A record may belong to another client. */
+class ForeignRecordError extends FindingError {}
 
 /** The end of a write of a test record. */
 type SettledRecord = Settled & { readonly outcome: Outcome };
@@ -199,7 +211,7 @@ function judgeSettled(
 /**
  * Deletes a test record if it exists.
  *
- * @param limits of the delete; by default those of the client.
+ * @param limits of the delete in the cleanup; by default those of the client.
  * @returns warnings about the answer.
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be read.
  */
@@ -210,7 +222,7 @@ async function removeTestRecord(
 ): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
-  const foreign = new FindingError(
+  const foreign = new ForeignRecordError(
     fail(`not deleted, because ${name} ${id} may not be the one that smoke created`),
   );
   if (!isNamed) {
@@ -224,7 +236,9 @@ async function removeTestRecord(
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
     throw new FindingError(fail(`gone: ${name} ${id} is deleted, and a read still shows it`));
-  if (await isListed(context, created))
+  // In the cleanup, a delete that was applied needs no list that can be read.
+  const isShown = isListed(context, created);
+  if (await (limits && kind === 'applied' ? isShown.catch(() => undefined) : isShown))
     throw new FindingError(
       fail(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list }),
     );
@@ -251,17 +265,22 @@ async function isListed(
 const cleanUpRetries = 6;
 
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
-async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
+async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise<Finding> {
   if (leftovers.size === 0) return skip('nothing is left to remove');
   const limits = { ...context.client.limits, retries: cleanUpRetries, retriesUnreachable: true };
   const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
-  for (const record of [...leftovers].reverse())
-    if (typeof record === 'string') remaining.push(record);
+  for (const record of [...leftovers].reverse()) {
+    const { noun, id, fields } = record;
+    const look = lookUpCommand(context, nouns[noun.nounName], { id, intent: { kind: 'create', fields } });
+    if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
     else
-      await removeTestRecord(context, record, limits).catch((error: unknown) => {
-        remaining.push(`${labelOf(record)}: ${messageOf(error)}`);
+      await removeTestRecord(context, { ...record, id }, limits).catch((error: unknown) => {
+        const remove = followUpCommand(context, [noun.nounName, 'delete', `${id}`]);
+        const command = error instanceof ForeignRecordError ? look : remove;
+        remaining.push(`${labelOf(record)}: ${messageOf(error)}: \`${command}\``);
       });
+  }
   if (remaining.length === 0) return pass(`${leftovers.size} removed`);
   const count = counted(remaining.length, 'record is', 'records are');
   return fail(`${count} or may be left, to be deleted by hand: ${remaining.join('; ')}`);

@@ -125,6 +125,17 @@ export async function* pagesOf(
   }
 }
 
+/** Returns the link to the next page that a page states, in the header or by a cursor in the body. @param url the URL that answered. */
+export function statedNext(
+  { paging }: Operation,
+  url: string,
+  page: Pick<Page, 'headers' | 'envelope'>,
+): string | undefined {
+  return (
+    linkOf(page, 'next') ?? (paging?.kind === 'cursor' ? stepByCursor(paging, url, page)?.next : undefined)
+  );
+}
+
 /** Finds the next page by a link in the header, or else as the description says. */
 function nextStep(walk: Walk, page: Page): PageStep {
   const next = linkOf(page, 'next');
@@ -133,7 +144,7 @@ function nextStep(walk: Walk, page: Page): PageStep {
   return (walk.isLinked ? undefined : describedStep(walk, page, mayBeCut)) ?? { mayBeCut };
 }
 
-function linkOf({ headers }: Page, ...relations: readonly string[]): string | undefined {
+function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly string[]): string | undefined {
   return linkTarget(headerValue(headers, 'link'), ...relations);
 }
 
@@ -173,7 +184,7 @@ type PagingBy<Kind extends Paging['kind']> = Extract<Paging, { readonly kind: Ki
 function stepByCursor(
   { parameter, next }: PagingBy<'cursor'>,
   first: string,
-  page: Page,
+  page: Pick<Page, 'envelope'>,
 ): PageStep | undefined {
   const value = valueIn(page.envelope, next);
   if (value === undefined || value === null || value === '' || value === false) return undefined;

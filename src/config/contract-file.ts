@@ -17,19 +17,15 @@ interface BoundContract {
 }
 
 /** The profile or the origin to which a binding applies. */
-interface BindingScope {
-  /** An origin has none. The setting `contract` of a profile is the path of its contract. */
-  readonly profile: string | undefined;
-  /** The name in messages: `profile staging`, or the origin. */
-  readonly name: string;
-  /** The flags that select the profile or the origin in a command line. */
-  readonly flags: string;
-  /** The path of the contract, relative to the config file. */
-  readonly path: string;
-}
+type BindingScope = ReturnType<typeof bindingScope>;
 
-/** Returns the scope of a profile, or of an origin if there is no profile. */
-export function bindingScope(profile: string | undefined, origin: string): BindingScope {
+/**
+ * Returns the scope of a profile, or of an origin if there is no profile.
+ *
+ * @returns its name in messages, the flags that select it in a command line, and the path of its contract, relative to the config
+ *   file. The setting `contract` of a profile is that path.
+ */
+export function bindingScope(profile: string | undefined, origin: string) {
   const file = `${encodeURIComponent(profile ?? origin)}.json`;
   return profile === undefined
     ? { profile, name: origin, flags: `--base-url ${origin}`, path: join('contracts', 'origins', file) }
@@ -92,11 +88,14 @@ function unusable(path: string, why: string, { flags }: BindingScope): InputErro
 }
 
 /** Replaces the stored contract atomically, and names it in its profile. */
-export async function writeContract(io: Io, scope: BindingScope, bound: BoundContract): Promise<void> {
+export async function writeContract(
+  io: Io,
+  scope: BindingScope,
+  { contract, origin }: BoundContract,
+): Promise<void> {
   const path = contractPath(io, scope);
   const { ensureFolder, writeFileAtomic } = await import('../process/files.ts');
   ensureFolder(dirname(path));
-  const { contract, origin } = bound;
   const operations = [...contract.operations.values()];
   const stored: StoredContract = { version, origin, ...contract, operations, missing: [...contract.missing] };
   writeFileAtomic(path, `${printJson(stored)}\n`);

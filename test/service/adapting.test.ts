@@ -11,6 +11,9 @@ const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.to
 const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const renamed = (record: object, rename: (name: string) => string) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [rename(name), value]));
+const otherCounts: Fields = { petId: 'animalId', quantity: 'onHand', animalId: 'petId', onHand: 'quantity' };
+const withOtherCounts: Shape['write'] = (record, noun) =>
+  noun === 'inventory' ? { ...renamed(record, (name) => `${otherCounts[name] ?? name}`), id: 9 } : record;
 const integer = (name: string, more: object = {}) => ({
   name,
   in: 'query',
@@ -79,18 +82,8 @@ const shapes: Record<string, Shape> = {
     maps: ['pets.name=title,categories.name=title'],
   },
   'counts of other names, and ids of their entries': {
-    write: ({ petId = 0, quantity = 0, ...record }, noun) =>
-      noun === 'inventory'
-        ? { id: 900 + Number(petId), animalId: petId, onHand: quantity, ...record }
-        : noun === 'orders'
-          ? { ...record, petId, quantity }
-          : record,
-    read: ({ id, animalId, onHand, ...record }, noun) =>
-      noun === 'inventory'
-        ? { petId: animalId ?? 0, quantity: onHand ?? 0, ...record }
-        : id === undefined
-          ? record
-          : { id, ...record },
+    write: withOtherCounts,
+    read: withOtherCounts,
     maps: ['inventory.petId=animalId,inventory.quantity=onHand'],
   },
   'a category id that is called category': {
@@ -262,4 +255,26 @@ test('fields that only the service knows can be listed, and stay as they are in 
   expect(await lines('pets list --fields id,warehouse,level --limit 1')).toEqual(['1,north,5']);
   for (const record of [service.records.pets[1], service.records.inventory[0]])
     expect(record).toMatchObject({ warehouse: 'north', level: 5 });
+});
+
+test('a page token that repeats fails smoke, and its cleanup deletes without such a list', async () => {
+  await using shop = await open(byText('pageToken', (items) => ({ items, nextPageToken: '0' })));
+  const { stdout } = await shop.run('smoke -o json');
+  expect(stdout).toContain('"the next page has the same records again"');
+  const writes = await shop.run('smoke --write --yes --only write -o json');
+  expect(writes.stdout).toMatch(/the page repeats earlier records.*"write\/cleanup"[^}]*"1 removed"/);
+  expect(shop.service.records.categories).toHaveLength(2);
+});
+
+test('an update that changes nothing is reported once, by the name of the service', async () => {
+  await using shop = await open({
+    write: ({ description = null, ...record }) => ({ ...record, note: description }),
+    read: ({ note, ...record }) =>
+      /^made/.test(`${note}`) ? { ...record, description: note ?? '' } : record,
+    maps: ['categories.description=note'],
+  });
+  const { stdout } = await shop.run('smoke --write --yes --only write -o json');
+  expect(stdout).toContain(
+    '"got":"null","reason":"update: read back: note of category 3 is not what was sent"',
+  );
 });

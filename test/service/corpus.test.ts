@@ -449,9 +449,8 @@ test.each(corpus)('each --map line that is printed binds: $kind', async (row) =>
     if (state === 'bound' || remedy === '') continue;
     const [, mappedId = '', method = '', path = ''] = /--map (\w+)='(\w+) (\S+)'/.exec(remedy) ?? [];
     const [, noun = ''] = /--map (\w+)\./.exec(remedy) ?? [];
-    const names = Array.from(
-      remedy.matchAll(/\.(\w+)=(\w+)/g),
-      ([, field = '', name = '']) => [field, name] as const,
+    const names = [...remedy.matchAll(/\.(\w+)=(\w+)/g)].map(
+      ([, ours = '', name = '']) => [ours, name] as const,
     );
     const maps =
       mappedId === ''

@@ -98,36 +98,25 @@ test.each([
   expect(await bind(shops, map)).toMatchObject({ code: 0, routes: bound });
 });
 
-/** The fields of the animals, and the list that is their collection. */
-const names = 'pets.id=animalId,pets.name=petName,orders.petId=animalId';
-const stock = 'inventory.petId=animalId , inventory.quantity=onHand,listInventory=GET /stock';
+const ofAnimals = 'pets.id=animalId,pets.name=petName,orders.petId=animalId';
+const ofStock = 'inventory.petId=animalId , inventory.quantity=onHand,listInventory=GET /stock';
 
-test.each<[maps: readonly string[], routes: Readonly<Record<string, string | undefined>>]>([
+test.each([
   [
-    [`${names},listPets=GET /animals`],
-    {
-      getPet: 'GET /animals/{animalId}',
-      updatePet: 'PATCH /animals/{animal_id}',
-      deletePet: 'DELETE /animals/{id}',
-      deleteOrder: undefined,
-    },
+    `${ofAnimals},listPets=GET /animals`,
+    'GET /animals/{animalId} PATCH /animals/{animal_id} DELETE /animals/{id}',
   ],
-  [
-    [names, 'listPets=GET /owned', stock],
-    {
-      getPet: 'GET /owned/{animalId}',
-      deletePet: undefined,
-      deleteOrder: undefined,
-      updateInventory: 'PUT /stock/{animalId}',
-    },
-  ],
-  [['orders.id=animalId,orders.petId=id'], { deleteOrder: 'DELETE /orders/{animalId}' }],
+  [`${ofAnimals},listPets=GET /owned,${ofStock}`, 'GET /owned/{animalId} PUT /stock/{animalId}'],
+  ['orders.id=animalId,orders.petId=id', 'DELETE /orders/{animalId}'],
 ])(
-  'the parameter that --map names as the id of a noun is the id in its paths alone: %j',
-  async (maps, routes) => {
-    const bound = await bind(animals, ...maps);
-    const chosen = Object.keys(routes).map((id) => [id, bound.routes[id]]);
-    expect([bound.code, Object.fromEntries(chosen)]).toEqual([0, routes]);
+  'the parameter that --map names as the id of a noun is the id in its paths alone: %s',
+  async (map, bound) => {
+    const { routes } = await bind(animals, map);
+    expect(
+      Object.values<string>(routes)
+        .filter((route) => route.includes('{'))
+        .join(' '),
+    ).toBe(bound);
   },
 );
 

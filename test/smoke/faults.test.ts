@@ -63,7 +63,7 @@ const ofSchema: Faults = {
 
 const ofList: Faults = {
   'the list has an id twice': changing((json: object[]) => [...json.slice(0, 1), ...json]),
-  'the next link gives the same records again': (answer, { path }) =>
+  'the next page has the same records again': (answer, { path }) =>
     withHeaders(answer, { link: `<${path}#next>; rel="next"` }),
   'the next link leaves the service': having({ link: '<http://elsewhere.example/pets>; rel="next"' }),
   'the next link is not a URL': having({ link: '<http://[>; rel="next"' }),

@@ -116,7 +116,9 @@ describe.concurrent('a fault of a write fails the command, and no other record i
     const isLeft = leaves !== undefined && name !== 'inventory';
     if (isLeft) expect(result).toBe('fail');
     if (isLeft)
-      expect(left).toMatch(/ left, to be deleted by hand: perhaps \w+ (\S+ )?.*\(id (unknown|\d+)\)(; |$)/);
+      expect(left).toMatch(
+        / left, to be deleted by hand: perhaps \w+ (\S+ )?.*\(id (unknown|\d+)\): `petstore (pets list --name petstore-smoke-\S+|\w+ list --sort -id) --base-url \S+`(; |$)/,
+      );
     expect(new RegExp(`perhaps ${name} .*(id unknown|id \\d+)`).test(left)).toBe(isLeft);
     for (const path of run.changed) {
       const [, place = '', id] = /^(.*)\/(\d+)$/.exec(path) ?? [];
@@ -167,7 +169,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'a record that got another name',
     renamedRecord(),
     /^fail/,
-    /may not be the one that smoke created/,
+    /may not be the one that smoke created: `petstore categories get \d+ --base-url/,
   ],
   [
     'category',
@@ -175,9 +177,21 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     on(list, (answer) => withBody(answer, [])),
     /^fail create: listCategories does not show/,
   ],
-  ['category', 'a list with a deleted record', on(list, stillThere), /^fail gone: /, /still has it$/],
+  [
+    'category',
+    'a list with a deleted record',
+    on(list, stillThere),
+    /^fail gone: /,
+    /still has it: `petstore categories delete \d+ --base-url \S+`$/,
+  ],
   ['pet', 'a delete without an answer', on(/^\/pets\//, () => 'reset', 'DELETE'), /^fail/],
-  ['pet', 'a read that is gone', on(/^\/pets\/\d/, refusing(404)), /^fail read back: no$/, /still has it;/],
+  [
+    'pet',
+    'a read that is gone',
+    on(/^\/pets\/\d/, refusing(404)),
+    /^fail read back: no$/,
+    /still has it: `petstore pets delete \d+ --base-url \S+`;/,
+  ],
   ['order', 'a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/],
 ];
 
@@ -214,8 +228,8 @@ test.each<[path: string, reason: RegExp, change: (document: Description) => void
   ['/store/orders', /^deleteOrder: /, ({ paths }) => delete paths['/store/orders/{orderId}']?.delete],
   [
     '/pets',
-    /^names may have only 50 characters/,
-    ({ components: { schemas } }) => Object.assign(schemas.NewPet?.properties.name ?? {}, { maxLength: 50 }),
+    /^names may have only 39 characters/,
+    ({ components: { schemas } }) => Object.assign(schemas.NewPet?.properties.name ?? {}, { maxLength: 39 }),
   ],
   ['/store/orders', /^createOrder requires warehouse, for which/, requiring({ type: 'integer' })],
 ])('nothing is created at %s: %s', async (path, reason, change) => {
@@ -225,6 +239,14 @@ test.each<[path: string, reason: RegExp, change: (document: Description) => void
     expect.objectContaining({ result: 'skip', reason: expect.stringMatching(reason) }),
   );
   expect(posts.map(({ path }) => path)).not.toContain(path);
+});
+
+test('names of 40 characters are long enough for the mark', async () => {
+  const { code, posts } = await bound(({ components: { schemas } }) =>
+    Object.assign(schemas.NewPet?.properties.name ?? {}, { maxLength: 40 }),
+  );
+  const names = posts.flatMap(({ path, body }) => (path === '/pets' ? JSON.parse(body).name.length : []));
+  expect([code, names]).toEqual([0, [40, 40, 40]]);
 });
 
 test.each([{ example: 7 }, { default: 7 }, { enum: [7, 8] }])(
@@ -312,7 +334,7 @@ describe.concurrent('a signal', () => {
     });
     expect(run.code).toBe(130);
     expect(run.stdout).toMatch(
-      /left, .*: pet petstore-smoke-\S+ \(id \d+\): delete: it was stopped before the answer came; category/,
+      /left, .*: pet petstore-smoke-\S+ \(id \d+\): delete: it was stopped before the answer came: `petstore pets delete [^;]*; category/,
     );
   });
 });

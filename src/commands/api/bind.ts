@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { type BindingInput, builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
@@ -15,7 +14,7 @@ import type { Notice } from '../../output/messages.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { joinFirst, shellWord } from '../../process/text.ts';
-import { isUrl, readDescriptionAt } from './read-description.ts';
+import { readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
 interface BindValues {
@@ -35,17 +34,19 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const { settings, io } = context;
   // Even with an unreadable contract the user can bind again.
   const { boundBy } = await context.contract().catch(() => builtInContract);
+  const { maps: earlier = [] } = boundBy ?? {};
   const given = (values.map ?? []).flatMap((value) => value.split(betweenMaps));
-  const keptMaps = boundBy?.maps.filter((kept) => !given.some((each) => nameIn(each) === nameIn(kept))) ?? [];
-  const allMaps = [...keptMaps, ...given];
+  // Of two values for one name the later one counts.
+  const byName = new Map([...earlier, ...given].map((value) => [value.split('=', 1)[0]?.trim(), value]));
+  const allMaps = [...byName.values()];
   const maps = parseMaps(allMaps);
-  const keptFlags = keptMaps.map((value) => `--map ${shellWord(value)}`).join(' ');
-  if (keptFlags !== '')
-    await context.notice('note', `as bound before: ${keptFlags}; \`petstore api unbind\` drops them`);
-  const location = values.location ?? boundBy?.location;
-  const description = await readDescriptionAt(context, location, values.withToken ?? false);
-  const address = findAddress(settings, description, values.basePath, boundBy?.basePath);
-  const { origin, basePath, note } = address;
+  const kept = allMaps.filter((value) => earlier.includes(value)).map((value) => `--map ${shellWord(value)}`);
+  if (kept.length > 0)
+    await context.notice('note', `as bound before: ${kept.join(' ')}; \`petstore api unbind\` drops them`);
+  const location = values.location ?? boundBy?.source;
+  const { description, source } = await readDescriptionAt(context, location, values.withToken ?? false);
+  const basePathFlag = values.basePath ?? boundBy?.basePath;
+  const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
   const { matches, contract, routes } = bind(description, maps);
   const matchRecords = toMatchRecords(matches);
   const pages = [matchRecords];
@@ -64,12 +65,7 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
-  const isFile = location !== undefined && location !== '-' && !isUrl(location);
-  const next: BindingInput = {
-    location: location === '-' ? undefined : isFile ? resolve(io.cwd, location) : location,
-    maps: allMaps,
-    basePath: address.basePathFlag,
-  };
+  const next: BindingInput = { source, maps: allMaps, basePath: basePathFlag };
   if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath, boundBy: next }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
@@ -121,15 +117,10 @@ function noBaseUrl(command: string): UsageError {
 /** Separates several values in one `--map`. A path may have commas too. */
 const betweenMaps = /\s*,\s*(?=\w+\.\w+\s*=|\w+\s*=\s*[A-Za-z]+\s+\/)/;
 
-/** Returns the operation or the field that a value of `--map` is about. */
-function nameIn(value: string): string {
-  return value.split('=', 1)[0]?.trim() ?? '';
-}
-
 /**
  * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title,pets.id=petNo`.
  *
- * @throws UsageError for a value of another form, for an unknown operation or field, and for one that is given twice.
+ * @throws UsageError for a value of another form, and for an unknown operation or field.
  */
 function parseMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
@@ -144,11 +135,11 @@ function parseMaps(values: readonly string[]): Maps {
           `--map ${name}: there is no such operation`,
           `one of ${operationIds.join(', ')}`,
         );
-      setOnce(operations, id, { method: method.toUpperCase(), path });
+      operations.set(id, { method: method.toUpperCase(), path });
     } else if (wireName !== undefined) {
       const nounName = requireNounOfField(noun, field);
       const names = fields.get(nounName) ?? new Map<string, string>();
-      setOnce(names, field, wireName);
+      names.set(field, wireName);
       fields.set(nounName, names);
     } else
       throw new UsageError(
@@ -157,11 +148,6 @@ function parseMaps(values: readonly string[]): Maps {
       );
   }
   return { operations, fields };
-}
-
-function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
-  if (map.has(key)) throw new UsageError(`--map ${key}: given twice`);
-  map.set(key, value);
 }
 
 /** Returns the noun of a field. @throws UsageError if the noun does not exist, or its records lack the field. */
@@ -181,12 +167,7 @@ function requireNounOfField(noun: string, field: string): NounName {
  *
  * @throws UsageError if there is no address.
  */
-function findAddress(
-  settings: Settings,
-  description: Description,
-  givenBasePath: string | undefined,
-  keptBasePath: string | undefined,
-) {
+function findAddress(settings: Settings, description: Description, basePathFlag: string | undefined) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
   const servers = serversOf(description.document, url ?? baseUrl);
@@ -195,23 +176,18 @@ function findAddress(
   const { origin } = new URL(address);
   const server = servers.find((url) => new URL(url).origin === origin);
   const hasPath = baseUrl !== undefined && pathnameOf(baseUrl) !== '';
-  if (hasPath && givenBasePath !== undefined)
+  if (hasPath && basePathFlag !== undefined)
     throw new UsageError(
-      `--base-path ${givenBasePath}: the base URL ${baseUrl} has a path of its own`,
-      'give --base-url without a path, or leave --base-path out',
+      `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
+      'give --base-url without a path, or leave --base-path out; `petstore api unbind` drops an earlier one',
     );
-  const basePathFlag = givenBasePath ?? (hasPath ? undefined : keptBasePath);
   const serverPath = server === undefined || hasPath ? '' : pathnameOf(server);
   const basePath = basePathFlag?.replace(/\/$/, '') ?? serverPath;
   const giver = basePathFlag === undefined ? 'the description' : '--base-path';
-  const notes: readonly (Notice | false)[] = [
-    baseUrl === undefined && ['note', `no base URL is set: petstore config set base-url ${address}`],
-    (basePath !== '' || serverPath !== '') && [
-      'result',
-      `its operations lie below ${origin}${basePath}, as ${giver} says`,
-    ],
-  ];
-  return { origin, basePath, basePathFlag, note: notes.find((note) => note !== false) };
+  const below: Notice = ['result', `its operations lie below ${origin}${basePath}, as ${giver} says`];
+  const unset: Notice = ['note', `no base URL is set: petstore config set base-url ${address}`];
+  const note = baseUrl === undefined ? unset : basePath !== '' || serverPath !== '' ? below : undefined;
+  return { origin, basePath, note };
 }
 
 /** Returns the path of a URL without a trailing slash. */

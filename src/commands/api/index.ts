@@ -5,9 +5,7 @@ import { operationIds, operations } from '../../api/operations.ts';
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/user-request.ts';
-import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { UsageError, ValueError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
@@ -29,28 +27,25 @@ const operationsVerb = verb({
     'petstore api operations --fields operation,source,why',
   ],
   flags: { all: flag('--all', 'show every column') },
-  prepare: (context, { all = false }) => listOperations(context, all),
+  prepare(context, { all = false }) {
+    const shown = propertyColumns(['operation', 'method', 'path', 'source', 'stability', 'deprecated']);
+    const further = propertyColumns(['tag', 'sunset', 'tryIt', 'why']);
+    const hidden = further.map((column) => ({ ...column, isHidden: true }) as const);
+    return {
+      view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
+      async run() {
+        const contract = await context.contract();
+        return {
+          kind: 'list',
+          pages: [operationIds.map((id) => toOperationRecord(id, contract))],
+          notices: [...contract.missing].flatMap(([id, why]) =>
+            why === notDescribed ? [] : [['note', `${id}: ${why}`] as const],
+          ),
+        };
+      },
+    };
+  },
 });
-
-/** Lists the state of each operation of the table in the active contract. @param all true to show every column. */
-function listOperations(context: Context, all: boolean): PreparedCommand {
-  const shown = propertyColumns(['operation', 'method', 'path', 'source', 'stability', 'deprecated']);
-  const further = propertyColumns(['tag', 'sunset', 'tryIt', 'why']);
-  const hidden = further.map((column) => ({ ...column, isHidden: true }) as const);
-  return {
-    view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
-    async run() {
-      const contract = await context.contract();
-      return {
-        kind: 'list',
-        pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-        notices: [...contract.missing].flatMap(([id, why]) =>
-          why === notDescribed ? [] : [['note', `${id}: ${why}`] as const],
-        ),
-      };
-    },
-  };
-}
 
 /** If the service lacks the operation, only its tag and the reason are known. */
 function toOperationRecord(id: OperationId, contract: Contract) {
@@ -75,20 +70,16 @@ const spec = verb({
   description:
     'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
   examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],
-  run: readSpec,
+  async run({ flags, settings, io }) {
+    const { output = 'json' } = flags;
+    if (output !== 'json' && output !== 'yaml')
+      throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
+    const { toOpenApi } = await import('../../api/openapi.ts');
+    const { localSunset } = await import('../../server/app.ts');
+    const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
+    return { kind: 'text', text: `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n`, data: document };
+  },
 });
-
-/** Returns the OpenAPI document of the built-in contract. */
-async function readSpec(context: Context): Promise<Output> {
-  const { flags, settings, io } = context;
-  const { output = 'json' } = flags;
-  if (output !== 'json' && output !== 'yaml')
-    throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
-  const { toOpenApi } = await import('../../api/openapi.ts');
-  const { localSunset } = await import('../../server/app.ts');
-  const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
-  return { kind: 'text', text: `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n`, data: document };
-}
 
 const bind = verb({
   name: 'bind',

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { BindingInput } from '../../api/contract.ts';
 import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
 import { isDeniedStatus } from '../../client/answer-table.ts';
 import type { RawResponse } from '../../client/client.ts';
@@ -19,7 +20,7 @@ export async function readDescriptionAt(
   context: Context,
   argument: string | undefined,
   withToken: boolean,
-): Promise<Description> {
+): Promise<{ readonly description: Description; readonly source: BindingInput['source'] }> {
   const { io, settings } = context;
   const location = argument ?? settings.get('base-url');
   if (location === undefined)
@@ -27,20 +28,18 @@ export async function readDescriptionAt(
       'api bind: no description is given, and no base URL is set',
       'name a file or a URL, or give --base-url <url>',
     );
-  if (isUrl(location)) return findDescription(context, location, withToken);
+  if (/^https?:\/\//i.test(location))
+    return { description: await findDescription(context, location, withToken), source: location };
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
-  const reading = isStdin
-    ? collectBytes(io.stdin.bytes(), maxBytes)
-    : readWhole(resolve(io.cwd, location), maxBytes);
+  const source = isStdin ? undefined : resolve(io.cwd, location);
+  const reading =
+    source === undefined ? collectBytes(io.stdin.bytes(), maxBytes) : readWhole(source, maxBytes);
   const bytes = await reading.catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
-  return readDescription({ label, document: await parseDocument(bytes, label) });
-}
-
-export function isUrl(location: string): boolean {
-  return /^https?:\/\//i.test(location);
+  const description = await readDescription({ label, document: await parseDocument(bytes, label) });
+  return { description, source };
 }
 
 /** The usual paths of descriptions, in the order in which they are tried. */

@@ -35,7 +35,7 @@ export function countLayout(
     const column = map[name];
     if (column !== undefined) return { name, columns: [column], isRequired: true };
     const wireNames = ofEntries.flatMap(({ records }) => records.names[name] ?? []);
-    const own = columns.filter((each) => !others.includes(compactName(each)));
+    const own = columns.filter((each) => each === name || !others.includes(compactName(each)));
     return { name, columns: [...new Set([...own, ...wireNames])], isRequired };
   };
   // Most counts are small and repeat, so that shared intents save 40 MB for a million rows.
