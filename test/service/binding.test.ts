@@ -106,12 +106,6 @@ describe('a binding', () => {
     });
   });
 
-  test('is not stored with --dry-run', async () => {
-    const path = await file('openapi.json', toOpenApi());
-    expect(await run(['api', 'bind', path, '--dry-run'])).toMatchObject({ code: 0 });
-    expect(await sourceOf()).toBe('stated');
-  });
-
   test('belongs to the origin and the profile that were bound, and to no other address', async () => {
     const profiles = {
       one: { 'base-url': 'http://one.test' },
