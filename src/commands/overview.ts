@@ -35,7 +35,7 @@ export const overview = action({
     const { pets, inventory, orders } = overview;
     const sections = [
       await section('Pets', petColumns, pets),
-      await section('Lowest counts', countColumns, inventory),
+      await section('Lowest counts, without sold pets', countColumns, inventory),
       await section(`Open orders${orders ? `: ${groupDigits(open)}` : ''}`, orderColumns, orders),
     ];
     return { kind: 'text', text: sections.join('\n'), data: overview };
