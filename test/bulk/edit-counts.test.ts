@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { failed } from '../helpers/run-cli.ts';
 import { shelves } from '../helpers/stock-server.ts';
 import { stockShop, type Workspace } from '../helpers/stock-shop.ts';
 
@@ -46,9 +47,9 @@ test('sends nothing if the text is unchanged, and needs an editor', async () => 
     expect(same.code).toBe(0);
     expect(same.stderr).toContain('nothing was changed, and nothing was sent\n');
   }
-  const nobody = await shop.run('inventory edit --yes', { env: { EDITOR: '' } });
-  expect(nobody.code).toBe(2);
-  expect(nobody.stderr).toContain('no editor is set, and there is no terminal');
+  expect(await shop.run('inventory edit --yes', { env: { EDITOR: '' } })).toMatchObject(
+    failed(2, 'no editor is set, and there is no terminal'),
+  );
   expect(shop.writes()).toEqual([]);
 });
 

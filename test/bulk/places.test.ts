@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
@@ -115,17 +114,13 @@ test('applies and undoes on the embedded store, which is another target after a 
   expect(await workspace.report(deliver, { env })).toMatchObject({ code: 0, applied: 1 });
 });
 
-test('a protected profile asks for its name', async () => {
-  await using shop = await stockShop(shelves(3, 5));
-  const config = join(shop.folder, 'config');
-  mkdirSync(config);
-  const profiles = { prod: { 'base-url': shop.url, protected: true } };
-  writeFileSync(join(config, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
-  const options = { env: { PETSTORE_CONFIG_DIR: config, PETSTORE_BASE_URL: '' } };
-  shop.write('stock.csv', toCsv(shelves(3, 6)));
-  const refused = await shop.report('inventory apply stock.csv --yes', options);
-  expect(refused).toMatchObject({ code: 2, error: { code: 'confirmation_needed' } });
+test('a protected service must be named', async () => {
+  await using shop = await stockShop(shelves(3, 5), { 'stock.csv': toCsv(shelves(3, 6)) });
+  const env = { PETSTORE_PROTECTED: 'true' };
+  const words = 'inventory apply stock.csv --yes';
+  const error = { code: 'confirmation_needed' };
+  expect(await shop.report(words, { env })).toMatchObject({ code: 2, error });
   expect(shop.writes()).toEqual([]);
-  const words = ['inventory', 'apply', 'stock.csv', '--yes', '--confirm', 'prod'];
-  expect(await shop.report(words, options)).toMatchObject({ code: 0, applied: 3 });
+  const named = `${words} --confirm ${new URL(shop.url).host}`;
+  expect(await shop.report(named, { env })).toMatchObject({ code: 0, applied: 3 });
 });

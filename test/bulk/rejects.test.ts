@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { refusal } from '../helpers/recording-server.ts';
-import { failed } from '../helpers/run-cli.ts';
 import { toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 
@@ -139,6 +138,4 @@ test('reports rejects that cannot be written', async () => {
   expect(summary).not.toHaveProperty('rejects');
   expect(summary.stderr).toContain('out/mine.csv');
   expect(summary.error?.hint).toBe("go on with: petstore resume r1 --rejects '<file>'");
-  const nowhere = await shop.run(`${apply} --rejects gone/mine.csv`);
-  expect(nowhere).toMatchObject(failed(2, '--rejects gone/mine.csv: no such folder'));
 });

@@ -172,30 +172,21 @@ test('a command that only reads, and a run on another target, wait for no lock',
   await shop.first;
 });
 
-test('--lock-wait waits for the other run, until a signal', async () => {
+test('--lock-wait waits for the other run until a signal, and undo then chooses its run by what that has done', async () => {
   await using shop = await busyShop();
-  const waiting = shop.report('inventory apply other.csv --yes --lock-wait 20s');
-  const io = fakeIo({ cwd: shop.folder, env: shop.env });
-  const interrupted = main([...apply.split(' '), '--lock-wait', '60s'], io);
-  await vi.waitUntil(() => io.written('stderr').includes('r1'), { timeout: 20_000 });
-  expect(io.written('stderr')).toMatch(/^waiting for .*stock\.csv.*process \d+\n/m);
-  io.raise('SIGINT');
-  expect(await interrupted).toBe(130);
+  const open = (words: string) => {
+    const io = fakeIo({ cwd: shop.folder, env: shop.env });
+    return { io, code: main([...words.split(' '), '--yes', '--lock-wait', '60s'], io) };
+  };
+  const [undo, interrupted] = [open('undo'), open('inventory apply other.csv')];
+  for (const { io } of [undo, interrupted])
+    await vi.waitUntil(() => /^waiting for stock\.csv, run r1, process \d+\n/m.test(io.written('stderr')));
+  interrupted.io.raise('SIGINT');
+  expect(await interrupted.code).toBe(130);
   shop.release();
   expect(await shop.first).toMatchObject({ code: 0, applied: 30 });
-  expect(await waiting).toMatchObject({ code: 0, applied: 1 });
-  expect(shop.stock.get('1')).toBe(9);
-});
-
-test('undo chooses its run after the wait, by what the other run has done', async () => {
-  await using shop = await busyShop();
-  const io = fakeIo({ cwd: shop.folder, env: shop.env });
-  const undo = main(['undo', '--yes', '--lock-wait', '20s'], io);
-  await vi.waitUntil(() => io.written('stderr').startsWith('waiting for stock.csv, run r1'));
-  shop.release();
-  expect(await shop.first).toMatchObject({ code: 0, applied: 30 });
-  expect(await undo).toBe(0);
-  expect(io.written('stderr')).toContain(', 30 of 30 rows\n');
+  expect(await undo.code).toBe(0);
+  expect(undo.io.written('stderr')).toContain(', 30 of 30 rows\n');
   expect(new Set(shop.stock.values())).toEqual(new Set([1]));
 });
 

@@ -32,9 +32,9 @@ test.each([
     '<html><body><h1>503 Service Unavailable</h1> No server is available.',
   ],
 ])('a page is shown by its title, or else by its beginning: %s', async (_, status, body, text) => {
-  const { code, stderr } = await run('categories list', { status, headers: html, body });
-  expect(code).toBe(6);
-  expect(stderr).toContain(`error: the answer is ${status} with text/html: ${text} (GET `);
+  expect(await run('categories list', { status, headers: html, body })).toMatchObject(
+    failed(6, `error: the answer is ${status} with text/html: ${text} (GET `),
+  );
 });
 
 test('a page with 64 KB of tags that do not end is shown in linear time', async () => {

@@ -110,9 +110,6 @@ describe('an interrupted write', () => {
     const stderr = await interrupt(set, mode.silence);
     expect(stderr).toContain(`error: interrupted; the request ${mayBe} (PUT /store/inventory/1)\n`);
     expect(await interrupt(set, actOf('502'), { ms: 5 })).toContain(`${mayBe} (PUT /store/inventory/1`);
-  });
-
-  test('is "applied": "unknown" to programs', async () => {
     const { error } = JSON.parse(await interrupt(`${set} --json`, mode.silence));
     const request = { method: 'PUT', url: expect.stringContaining('/store/inventory/1') };
     expect(error).toMatchObject({ kind: 'interrupted', ...request, applied: 'unknown' });

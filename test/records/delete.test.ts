@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { runTyping } from '../helpers/person.ts';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
-import { runAt } from '../helpers/run-cli.ts';
+import { failed, runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 test('delete tries all, each once, reports them on stderr, and exits 3 if some failed', async () => {
@@ -37,9 +37,9 @@ test('the question names only the pets that exist', async () => {
   const shop = openShop();
   expect(await shop.typing('pets delete 999', [])).toMatchObject({ code: 5, stdout: '' });
   const question = 'Delete pet 1 (Bella, with its inventory entry: ';
-  const run = await shop.typing('pets delete 999 1', [[question, 'y\r']]);
-  expect(run.code).toBe(3);
-  expect(run.stderr).toContain('pet 999 does not exist');
+  expect(await shop.typing('pets delete 999 1', [[question, 'y\r']])).toMatchObject(
+    failed(3, 'pet 999 does not exist'),
+  );
   expect(await shop.json('pets list')).toHaveLength(24);
 });
 
@@ -82,8 +82,8 @@ test('a pet that has got a field since the question is not deleted', async () =>
     return { body: readings === 1 ? shown : { ...shown, status: 'pending' } };
   });
   const question = [['Delete pet 1 (Rex) on', 'y\r']] as const;
-  const run = await runTyping(['pets', 'delete', '1', '--base-url', server.url], question);
-  expect(run.code).toBe(1);
-  expect(run.stderr).toContain('pet 1 was changed in the meantime: status "pending" now');
+  expect(await runTyping(['pets', 'delete', '1', '--base-url', server.url], question)).toMatchObject(
+    failed(1, 'pet 1 was changed in the meantime: status "pending" now'),
+  );
   expect(server.calls()).not.toContain('DELETE /pets/1');
 });

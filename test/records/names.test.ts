@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runAt } from '../helpers/run-cli.ts';
+import { failed, runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 const pets = [
@@ -98,9 +98,7 @@ test.each(['pets list', 'pets get 1', 'inventory export --fields petId,name', 'o
   'a failed command has one error and no note about names: %s',
   async (line) => {
     await using server = await recordingServer({}, () => ({ status: 401 }));
-    const { code, stderr } = await runAt(server, line);
-    expect(code).toBe(4);
-    expect(stderr).toMatch(/^error: .*401.*\n(hint: .*\n)?$/);
+    expect(await runAt(server, line)).toMatchObject(failed(4, /^error: .*401.*\n(hint: .*\n)?$/));
   },
 );
 

@@ -13,7 +13,7 @@ beforeEach(() => {
 const run = (words: string, env: Readonly<Record<string, string>> = {}) =>
   config.run(`config ${words}`, { env });
 
-test('a value can be set, read and unset', async () => {
+test('a value can be set, read and unset, with --quiet as a setting too', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: 'timeout is 5s\n' });
   expect(await run('set retries 0')).toMatchObject({ code: 0 });
   expect(await run('set protected false')).toMatchObject({ code: 0 });
@@ -22,6 +22,8 @@ test('a value can be set, read and unset', async () => {
   expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout is no longer set\n' });
   expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout was not set\n' });
   expect((await run('get timeout')).stdout).toBe('30s\n');
+  await run('set quiet true');
+  expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 describe('the file', () => {
@@ -120,11 +122,6 @@ test('a path is stored absolute', async () => {
   const path = expect.stringMatching(/^\/.+\/no-such-file$/);
   expect((await run('set token-file ./no-such-file')).code).toBe(0);
   expect(config.read()).toEqual({ 'token-file': path });
-});
-
-test('quiet in the config silences notices', async () => {
-  expect(await run('set quiet true')).toMatchObject({ code: 0 });
-  expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 test('explain and profile show hide what may be a secret, and get shows it', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
+import { failed } from '../helpers/run-cli.ts';
 
 let config: ConfigFolder;
 
@@ -69,9 +70,7 @@ test.each([
   ['delete a', 'delete profile a: needs confirmation, but there is no terminal'],
 ])('%s is a usage error, and changes nothing', async (words, message) => {
   config.write({ profiles });
-  const { code, stderr } = await run(words);
-  expect(code).toBe(2);
-  expect(stderr).toContain(`error: ${message}`);
+  expect(await run(words)).toMatchObject(failed(2, `error: ${message}`));
   expect(config.read()).toEqual({ profiles });
 });
 
