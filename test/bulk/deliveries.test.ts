@@ -111,14 +111,10 @@ stories({
   ],
 });
 
-test('the question before a delivery says that it changes counts, because it does not set them', async () => {
-  await using shop = await stockShop([5], delivery('1,+1'));
+test('a delivery asks to change counts, not to set them, and names each run that has booked rows', async () => {
+  await using shop = await stockShop([5, 5], delivery('1,+1'));
   const asked = await shop.run(deliver.replace(' --yes', ''));
   expect(asked.stderr).toContain('error: change 1 count: needs confirmation');
-});
-
-test('rows that are left out name each run that has booked them', async () => {
-  await using shop = await stockShop([5, 5], delivery('1,+1'));
   await shop.run(deliver);
   shop.write('d.csv', changes('1,+1 2,+2'));
   await shop.run(deliver);

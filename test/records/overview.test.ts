@@ -68,7 +68,9 @@ test('overview prints three tables, and nothing raw', async () => {
     "
   `);
   const shown = await runAt(server, 'overview --color never', { terminals: ['stdout'] });
-  expect(shown.stdout).toMatch(/^Pets\n┌.*^Lowest counts, without sold pets\n┌.*│ \\x1b\[31mRed │.*^Open orders: 3\n┌/ms);
+  expect(shown.stdout).toMatch(
+    /^Pets\n┌.*^Lowest counts, without sold pets\n┌.*│ \\x1b\[31mRed │.*^Open orders: 3\n┌/ms,
+  );
 });
 
 test('overview lists the ten lowest counts and ten orders, and counts all orders', async () => {
