@@ -17,6 +17,9 @@ export const petStatuses = ['available', 'pending', 'sold'] as const;
 /** The status of a pet without a status. */
 export const [defaultStatus] = petStatuses;
 
+/** The values of fields that a record may leave out. */
+export const omittedValues: JsonObject = { status: defaultStatus, complete: false };
+
 export const int64Max = 9223372036854775807n;
 
 /** The rule for ids, a clause for messages. */
@@ -108,8 +111,8 @@ export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
 }
 
 /**
- * Returns true if an answer or a reading shows a value that was sent. A service may print a date in another way, and add members to an
- * object within a field.
+ * Returns true if an answer or a reading shows a value that was sent. A service may print a date in another way, add members to an
+ * object within a field, and leave out a default.
  *
  * @param writeOnly the fields that no answer has. They need not be there.
  */
@@ -130,7 +133,9 @@ export function differencesOf(expected: Fields, actual: Fields): Difference[] {
 
 /** Returns the fields that were sent and that an answer does not show. @see isShownBy */
 export function unshownFields(sent: Fields, actual: Fields): Difference[] {
-  return compareFields(sent, actual, (_, value, other) => isShown(value, other));
+  return compareFields(sent, actual, (name, value, other) =>
+    isShown(value ?? omittedValues[name], other ?? omittedValues[name]),
+  );
 }
 
 function compareFields(expected: Fields, actual: Fields, isEqual: typeof isSameField): Difference[] {

@@ -17,12 +17,12 @@ import { differByTenant } from './target.ts';
 export async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
   const { target, delivery, flags } = header;
   if (delivery === null) return;
-  const otherTenantRun = flags.again ? undefined : findOfOtherTenant(list, header, delivery);
-  if (otherTenantRun)
+  const otherRun = flags.again ? undefined : findUnderOtherName(list, header, delivery);
+  if (otherRun)
     throw new UsageError(
-      `delivery ${delivery}: its run ${otherTenantRun.id} wrote to ${otherTenantRun.header.target}, and this command goes to ${target}; nothing was sent`,
+      `delivery ${delivery}: its run ${otherRun.id} wrote to ${otherRun.header.target}, and this command goes to ${target}; nothing was sent`,
       {
-        hint: 'if they are one service, set the tenant as it was; else --again books the delivery',
+        hint: 'if they are one service, bind it and set the tenant as it was; else --again books the delivery',
         code: 'other_profile',
       },
     );
@@ -70,18 +70,21 @@ function earlierNameOf(target: string): string {
   );
 }
 
-/** Finds a run of the same delivery, profile and address, if only one of the two runs has a tenant. */
-function findOfOtherTenant(
+/**
+ * Finds a run of the same delivery and profile whose target has another name but may be the same: only one of the two has a tenant, or
+ * another binding splits the same URL in another way.
+ */
+function findUnderOtherName(
   { runs }: RunList,
-  { target, profile }: RunHeader,
+  { target, profile, update }: RunHeader,
   delivery: string,
 ): RunInfo | undefined {
   return runs.find(
     ({ header, state, appliedOrUncertain }) =>
-      differByTenant(target, header.target) &&
+      (differByTenant(target, header.target) || (header.target !== target && header.update === update)) &&
       header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
-      (state === 'stopped' || (state !== 'undone' && appliedOrUncertain > 0)),
+      (isUnfinished({ state }) || (state !== 'undone' && appliedOrUncertain > 0)),
   );
 }
 

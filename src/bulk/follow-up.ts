@@ -66,9 +66,12 @@ export function settleFollowUp(context: Context, run: string, row: string, findC
 /** Returns the command that applies a file of rejects, with the flags of the run. */
 export function rejectsLine(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
-  if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
   // The file has only rows of the shard, and the user looks at the invalid ones.
-  const { map, shard, skipInvalid, ...settings } = header.flags;
+  const { map, shard, skipInvalid, field, ...settings } = header.flags;
+  if (noun !== 'inventory') {
+    const values = field.flatMap((text) => ['--field', text]);
+    return followUpCommand(context, [noun, kind, '--from', file, ...values]);
+  }
   const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {
     if (typeof setting === 'string') return [flagName(name), setting];
     return setting ? [flagName(name)] : [];

@@ -101,8 +101,8 @@ export function checkService(
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
-  const { profile: other, update, noun } = info.header;
-  if (update !== describeUpdate(contract, noun))
+  const { profile: other, update, noun, target } = info.header;
+  if (update !== describeUpdate(target, contract, noun))
     throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
       hint: `bind the service as it was: ${update === '' ? `without ${nouns[noun].operations.update}` : update}`,
       code: 'other_profile',

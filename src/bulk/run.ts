@@ -24,6 +24,8 @@ const flags = v.object({
   /** True if rows that were booked before are booked again. Only with `relative`. */
   again: v.boolean(),
   createMissing: v.boolean(),
+  /** The texts of `--field`: values for records that have none of their own. */
+  field: v.array(v.string()),
 });
 
 /** The kinds of runs: their operation, what they do in a question and in a progress bar, and whether `undo` can take them back. */
@@ -79,6 +81,7 @@ export const defaultFlags: RunFlags = {
   relative: false,
   again: false,
   createMissing: false,
+  field: [],
 };
 
 /** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */

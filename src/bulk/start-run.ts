@@ -38,11 +38,12 @@ export async function readCheckedInput<Row extends InputRow>(
 
 async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<Run> {
   const { file, format, rows, invalid, skipped, header: columns } = input;
+  const target = await findTarget(context);
   const header: RunHeader = {
     kind,
     noun,
-    target: await findTarget(context),
-    update: describeUpdate(await context.contract(), noun),
+    target,
+    update: describeUpdate(target, await context.contract(), noun),
     profile: context.settings.profile?.value ?? null,
     format,
     columns,

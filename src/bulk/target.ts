@@ -34,13 +34,17 @@ export async function findTarget(context: Context): Promise<string> {
   return `offline:${readStoreId(offlineStore) ?? realFile(offlineStore)}`;
 }
 
-/** Describes how a service takes an update: `PUT /store/inventory/{petId} quantity`. With another binding it may change something else. */
-export function describeUpdate({ operations }: Contract, noun: NounName): string {
+/**
+ * Describes how a service takes an update: `PUT http://localhost:4010/store/inventory/{petId} quantity`, with the tenant of the target.
+ * Another binding may change something else, or have another target for the same URL.
+ */
+export function describeUpdate(target: string, { operations }: Contract, noun: NounName): string {
   const { fields, operations: ids } = nouns[noun];
   const update = operations.get(ids.update);
   if (!update) return '';
   const names = fields.flatMap(({ name }) => update.body?.fields[name]?.wireName ?? []);
-  return [update.method, update.path, ...names].join(' ');
+  const [address, ...tenant] = target.split(' ');
+  return [update.method, `${address}${update.path}`, ...names, ...tenant].join(' ');
 }
 
 /** Returns true if two targets have one address, and only one of them has a tenant. */

@@ -1,7 +1,7 @@
 import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { defaultStatus, type ServiceRecord } from '../api/record-values.ts';
+import { omittedValues, type ServiceRecord } from '../api/record-values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions, ListMessage } from './call.ts';
@@ -177,9 +177,6 @@ function isValue(record: JsonObject, name: string, expected: unknown): boolean {
   const areTexts = typeof actual === 'string' && typeof expected === 'string';
   return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
 }
-
-/** The values of fields that a record may leave out. */
-const omittedValues: JsonObject = { status: defaultStatus, complete: false };
 
 /** Collects the records of a list, by our names. */
 export async function collectFields<Members>(

@@ -26,7 +26,7 @@ export async function writeFileRecords(
   const startFileRun = async (access: Access) => {
     const extra = extraFields(access, flags.field);
     const { skipInvalid = false, shard = null } = flags;
-    const runFlags = { ...defaultFlags, skipInvalid, shard };
+    const runFlags = { ...defaultFlags, skipInvalid, shard, field: [...(flags.field ?? [])] };
     const layout = createRecordLayout(access, kind, extra);
     const fileInput = await readCheckedInput(context, from, layout, runFlags);
     const input = await resolveNames(access, fileInput, skipInvalid);

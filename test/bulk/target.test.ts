@@ -62,6 +62,24 @@ test('a run goes on only with a binding that writes as the run did', async () =>
   expect((await shop.run(bind, { env })).code).toBe(0);
   for (const line of ['resume r1', 'undo r1', 'resume'])
     expect((await shop.run(line, { env })).stderr).toBe(
-      'error: run r1 was made with another binding; nothing was sent\nhint: bind the service as it was: PUT /store/inventory/{petId} quantity\n',
+      `error: run r1 was made with another binding; nothing was sent\nhint: bind the service as it was: PUT http://localhost:${new URL(shop.url).port}/v1/store/inventory/{petId} quantity\n`,
     );
+});
+
+test('a delivery is not booked twice because a binding splits the same URL in another way', async () => {
+  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'split-config') };
+  const misbehave = shop.misbehave;
+  shop.misbehave = ({ quantity = 5 }) => ({ body: { petId: 1, quantity, status: 'sold' } });
+  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
+  const paths = Object.fromEntries(Object.entries(spec.paths).map(([path, item]) => [`/v1${path}`, item]));
+  shop.write('d.csv', 'petId,change\n1,1\n');
+  const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
+  shop.write('long.json', JSON.stringify({ ...spec, paths, servers: [{ url: '/' }] }));
+  expect((await shop.run('api bind long.json', { env })).code).toBe(0);
+  expect(await shop.report(deliver, { env })).toMatchObject({ code: 0, applied: 1 });
+  shop.write('short.json', JSON.stringify({ ...spec, servers: [{ url: '/v1' }] }));
+  expect((await shop.run('api bind short.json', { env })).code).toBe(0);
+  const { code, error } = await shop.report(deliver, { env });
+  expect({ code, error }).toMatchObject({ code: 2, error: { code: 'other_profile' } });
+  shop.misbehave = misbehave;
 });

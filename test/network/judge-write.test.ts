@@ -50,6 +50,12 @@ describe('the answer of an update', () => {
     ['the id of a category', { categoryId: { id: 2n, name: 'Dogs' } }, pet],
     ['the name of a category', { categoryId: { name: 'Dogs' } }, { ...pet, category: 'Dogs' }],
     ['the same instant', { born: '2027-01-01T11:00:00+01:00' }, { ...pet, born: '2027-01-01T10:00:00Z' }],
+    ['a default that is left out', { status: 'available' }, { ...pet, status: undefined }],
+    [
+      'a default in place of a field that was removed',
+      { status: undefined },
+      { ...pet, status: 'available' },
+    ],
     ['an object with further fields', { tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
   ])('shows the intent by what the user set alone: %s', (_, values, body) => {
     expect(judge('updatePet', { values }, [200, body]).verdict).toBe('shown');

@@ -1,4 +1,4 @@
-import type { RunFlags } from '../../bulk/run.ts';
+import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
 import { type SessionMode, sessionMode, sessionView } from '../../bulk/session.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { parseColumnMap } from '../../config/keys.ts';
@@ -50,5 +50,16 @@ function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode):
       '--relative: a delivery needs its number, so that it is booked once',
       'give --delivery with the number of the note that came with it, or a date',
     );
-  return { map, thousands, decimal, sum, skipInvalid, shard, relative, again, createMissing };
+  return {
+    ...defaultFlags,
+    map,
+    thousands,
+    decimal,
+    sum,
+    skipInvalid,
+    shard,
+    relative,
+    again,
+    createMissing,
+  };
 }
