@@ -43,7 +43,9 @@ export async function confirmWrite(
 ): Promise<void> {
   const { confirm, dryRun, yes } = context.flags;
   const { settings } = context;
-  const name = nameToConfirm(settings);
+  const { offline, baseUrl, profile } = settings;
+  // The name to type: without a profile it is the host.
+  const name = offline ? offlineProfile : (profile?.value ?? (baseUrl && new URL(baseUrl).host));
   // Without a service to write to, the error of the client says so.
   if (dryRun || name === undefined) return;
   if (confirm !== undefined && confirm !== name)
@@ -88,11 +90,6 @@ async function requirePrompt(context: Context, what: string, why: string, flags:
 
 function declinedError(what: string): UsageError {
   return new UsageError(`not confirmed, nothing was written: ${what}`, { code: 'declined' });
-}
-
-/** Returns the name to type: the profile, or the host of the base URL if there is no profile. */
-function nameToConfirm({ offline, baseUrl, profile }: Settings): string | undefined {
-  return offline ? offlineProfile : (profile?.value ?? (baseUrl && new URL(baseUrl).host));
 }
 
 /** Names the service in a question. Returns an empty text for the embedded store, because there is only one. */

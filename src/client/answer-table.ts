@@ -123,7 +123,9 @@ export function verdictOf(
 ): FailureVerdict {
   const { method } = attempt.request;
   const verdict = verdictOfAnyMethod(attempt);
-  if (verdict === 'lost' && !isIdempotent(method)) return 'unrepeatable';
+  // Two requests with these methods have the same effect as one.
+  const isIdempotent = isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
+  if (verdict === 'lost' && !isIdempotent) return 'unrepeatable';
   // Only a DELETE that was sent twice can be the reason why its record is missing.
   return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
 }
@@ -193,9 +195,4 @@ export function isReadingRetried(error: CliError): boolean {
   if (noAnswer !== undefined) return noAnswerRule(error).isRetried === true;
   const isGatewayPage = isMissingStatus(status) && author !== 'service';
   return isGatewayPage || isRetriedVerdict(statusRule(status, author).verdict);
-}
-
-/** Returns true if sending a request twice has the same effect as sending it once. */
-function isIdempotent(method: string): boolean {
-  return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }

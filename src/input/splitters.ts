@@ -100,7 +100,8 @@ export class CsvSplitter implements RecordSplitter {
 
   constructor(delimiter: string) {
     this.delimiter = delimiter;
-    this.cell = cellPattern(delimiter);
+    // The text in quotes, the closing quote (empty if the text ends before it), and the text outside of quotes.
+    this.cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)("?))?([^${delimiter}\\n\\r]*)`, 'y');
   }
 
   push(piece: string): SplitRecord[] {
@@ -171,11 +172,6 @@ function lineEndsIn(text: string): number {
 type QuotedRecord =
   | { readonly cells: readonly string[]; readonly end: number; readonly problem: ValueError | undefined }
   | { readonly cells?: undefined; readonly openQuote?: number };
-
-/** Matches a cell: the text in quotes, the closing quote (empty if the text ends before it), and the text outside of quotes. */
-function cellPattern(delimiter: string): RegExp {
-  return new RegExp(`(?:"([^"]*(?:""[^"]*)*)("?))?([^${delimiter}\\n\\r]*)`, 'y');
-}
 
 /** Reads the record at an index, which may have quotes. */
 function parseQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {

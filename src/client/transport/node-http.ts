@@ -65,17 +65,13 @@ export async function createNodeHttpTransport({
 export function socketTarget(origin: URL) {
   const host = bareHost(origin.hostname);
   return {
-    host: reachableHost(host),
+    // Every name below localhost means this machine, even if a name server disagrees (RFC 6761, 6.3).
+    host: host.endsWith('.localhost') ? 'localhost' : host,
     port: portOf(origin),
     // Not the name in a Host header of the user: the certificate must name the host of the base URL.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
   };
-}
-
-/** Returns the host to connect to. Every name below localhost means this machine, even if a name server disagrees. @see RFC 6761, 6.3 */
-function reachableHost(host: string): string {
-  return host.endsWith('.localhost') ? 'localhost' : host;
 }
 
 /** Returns the path and the query of a URL, without the URL parser, which is slow. */

@@ -168,17 +168,16 @@ async function deliver(
     !(isJson && quiet) && stream.write(toHumanReport(report, style, flags.brief)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-    ...files.map(([path, print]) => writeReport(resolve(io.cwd, path), print(report))),
+    ...files.map(async ([name, print]) => {
+      const path = resolve(io.cwd, name);
+      ensureFolder(dirname(path), undefined, 0o777);
+      writeFileAtomic(path, print(report), 0o644);
+    }),
     flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
   ]);
   return settlements
     .flatMap((settlement) => (settlement.status === 'rejected' ? [settlement.reason as Error] : []))
     .filter((error) => !(error instanceof OutputClosedError));
-}
-
-async function writeReport(path: string, text: string): Promise<void> {
-  ensureFolder(dirname(path), undefined, 0o777);
-  writeFileAtomic(path, text, 0o644);
 }
 
 async function appendSummary(path: string, text: string): Promise<void> {
