@@ -87,6 +87,7 @@ describe('a write', () => {
   test.each([
     ['application/problem+json', '{"title":"gone"}'],
     ['application/json; charset=utf-8', '"not found"'],
+    ['text/json', '"not found"'],
     ['text/plain', '{"error":"not found"}'],
     ['application/json', '\ufeff[]'],
   ])('that is answered 404 with %s %s was not applied', (type, body) => {
