@@ -29,11 +29,11 @@ export function toOperation(
     summary: tableOperation.summary,
     method: from.method,
     path: from.path,
-    parameters: toParameters(from, id).parameters,
+    parameters: toParameters(from, tableOperation).parameters,
     body,
     ...answer,
     isList,
-    paging: isList ? pagingOf(from, id) : undefined,
+    paging: isList ? pagingOf(from, tableOperation) : undefined,
     takesChangesOnly: takesChangesOnly(noun, from.method, body),
     // Frameworks leave out the responses of a DELETE.
     success: success.length > 0 ? success : anySuccess,

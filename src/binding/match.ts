@@ -157,7 +157,7 @@ function toCandidate(
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
   const place = placeObstacle(tableOperation, operation, form, facts, isPlaced);
   // An operation with two obstacles is not even a near miss.
-  if (place && refusalOf(withStatedValues(operation, id))) return undefined;
+  if (place && refusalOf(withStatedValues(operation, tableOperation))) return undefined;
   return { operation, form, isPlaced, obstacle: place ?? refusalOf(operation) };
 }
 

@@ -33,7 +33,7 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const { body, bodyTypes } = operation;
   const obstacle = operation.obstacle();
   if (obstacle) return obstacle;
-  const [unknown] = toParameters(operation, tableOperation.id).unknownParameters;
+  const [unknown] = toParameters(operation, tableOperation).unknownParameters;
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
     return { why, remedy: remedyFor(tableOperation, operation) };
@@ -162,10 +162,11 @@ export function countObstacle(
  * Returns the clause with the --map flag that binds an operation. The parameters before the noun get an example value. Returns
  * undefined if a required parameter has no value.
  */
-export function remedyFor({ id }: TableOperation, operation: DocumentOperation): string | undefined {
+export function remedyFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
+  const { id } = tableOperation;
   const { outerNames, idName } = readPath(operation.path);
-  const fixed = withStatedValues(operation, id);
-  if (toParameters(fixed, id).unknownParameters.length > 0) return undefined;
+  const fixed = withStatedValues(operation, tableOperation);
+  if (toParameters(fixed, tableOperation).unknownParameters.length > 0) return undefined;
   const route = fixedRoute(fixed);
   const valueless = takesId(id) && idName === undefined ? [] : outerNames;
   const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);

@@ -1,12 +1,13 @@
 import { isNextName, isOuterName } from '../api/list-signs.ts';
-import { nouns, type OperationId } from '../api/nouns.ts';
-import { operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
+import { nouns } from '../api/nouns.ts';
+import { type Paging, type Parameter, takesId } from '../api/operations.ts';
 import { compactName } from '../process/text.ts';
 import { listOf, objectOf } from './description.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import { isFieldName } from './security.ts';
+import type { TableOperation } from './wire-form.ts';
 
 // The name and the type of a query parameter decide its role: one of our filters, or a part in the paging of a list. A parameter
 // has at most one role, and a role has at most one parameter.
@@ -28,10 +29,12 @@ const roles: Readonly<
   complete: { names: ['complete', 'completed', 'iscomplete'], kinds: ['boolean', 'unknown'] },
 };
 
-/** Finds the parameters of a list that have roles. */
-function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMap<string, DocumentParameter> {
+/** Finds the parameters of a list that have roles. A filter may have the name that `--map` gives to its field. */
+function rolesOf(
+  { parameters }: DocumentOperation,
+  { isList, noun, fieldMap }: TableOperation,
+): ReadonlyMap<string, DocumentParameter> {
   const parameterByRole = new Map<string, DocumentParameter>();
-  const { isList, noun } = operations[id];
   for (const role of isList ? [...pagingRoles, ...nouns[noun].filters] : []) {
     const { names = [], kinds = [] } = roles[role] ?? {};
     const fitting = parameters.filter((parameter) => {
@@ -39,7 +42,8 @@ function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMa
         !pagingRoles.includes(role) || (!isChoice(parameter) && parameter.fixedValue === undefined);
       return parameter.in === 'query' && isFree && kinds.includes(parameter.shape.kind) && !isDate(parameter);
     });
-    const parameter = names
+    const mapped = fieldMap.get(role);
+    const parameter = (mapped === undefined ? names : [compactName(mapped), ...names])
       .map((name) => fitting.find((each) => compactName(each.name) === name))
       .find((each) => each !== undefined);
     if (parameter) parameterByRole.set(role, parameter);
@@ -61,8 +65,10 @@ function isDate({ shape }: DocumentParameter): boolean {
  *
  * @returns also the required parameters for which the program has no value, except headers that the user can give with `--header`.
  */
-export function toParameters(operation: DocumentOperation, id: OperationId) {
-  const roleOf = new Map([...rolesOf(operation, id)].map(([role, parameter]) => [parameter, role]));
+export function toParameters(operation: DocumentOperation, tableOperation: TableOperation) {
+  const roleOf = new Map(
+    [...rolesOf(operation, tableOperation)].map(([role, parameter]) => [parameter, role]),
+  );
   const parameters: Parameter[] = [];
   const unknownParameters: DocumentParameter[] = [];
   for (const parameter of operation.parameters) {
@@ -70,7 +76,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId) {
     const role = roleOf.get(parameter);
     const isFilter = role !== undefined && !pagingRoles.includes(role);
     const isSent = role === 'limit' || (isFilter && !required);
-    const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isSent && role;
+    const name = place === 'path' ? (takesId(tableOperation.id) ? 'id' : undefined) : isSent && role;
     if (!name && !required) continue;
     const first =
       role === 'page' ? String(firstPageNumber(parameter) ?? 1) : role === 'offset' ? '0' : undefined;
@@ -112,8 +118,11 @@ function constantOf({ shape, fixedValue }: DocumentParameter): string | undefine
 }
 
 /** Gives required parameters the values that the description states for them, as `?name=value` of --map does. */
-export function withStatedValues(operation: DocumentOperation, id: OperationId): DocumentOperation {
-  const { unknownParameters } = toParameters(operation, id);
+export function withStatedValues(
+  operation: DocumentOperation,
+  tableOperation: TableOperation,
+): DocumentOperation {
+  const { unknownParameters } = toParameters(operation, tableOperation);
   return withFixedValues(operation, (parameter) => {
     const value = unknownParameters.includes(parameter) ? parameter.shape.statedValue : undefined;
     return value === undefined || typeof value === 'object' ? undefined : String(value);
@@ -133,8 +142,8 @@ export function withFixedValues(
 }
 
 /** Finds out how the pages of a list follow each other, from the parameters of the list and from the fields and headers of its answer. */
-export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
-  const byRole = rolesOf(operation, id);
+export function pagingOf(operation: DocumentOperation, tableOperation: TableOperation): Paging {
+  const byRole = rolesOf(operation, tableOperation);
   const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];
   const next = nextIn(operation);
   if (next) return { kind: 'cursor', parameter: (cursor ?? page)?.name, next };

@@ -145,6 +145,16 @@ test('a filter is trusted if the records do not show its field', async () => {
   );
 });
 
+test('a filter may have the name that --map gives to its field', async () => {
+  await using service = await recordingServer({}, () => ({ body: [{ id: 1, name: 'Rex', state: 'sold' }] }));
+  const pet = record({ id: integer, name: text, state: text });
+  const parameters = [{ name: 'state', in: 'query', schema: text }];
+  const get = { parameters, responses: ok({ type: 'array', items: pet }) };
+  const { done } = await bindTo(service, document({ '/pets': { get } }), { maps: ['pets.status=state'] });
+  expect(await done('pets list --status sold -o ids')).toBe('1\n');
+  expect(service.calls()).toEqual(['GET /pets?state=sold']);
+});
+
 test('a service that requires If-Match gets the ETag of the record as it was read', async () => {
   await using service = await recordingServer({}, () => ({
     headers: { etag: '"7"' },
