@@ -16,8 +16,8 @@ test.each([
   const before = structuredClone(shop.stored);
   shop.write('file.csv', `id,${name}\n1,${values[0]}\n2,${values[1]}\n3,${(rest as Partial<Entry>)[name]}\n`);
   const words = `${noun} update --from file.csv`;
-  expect((await shop.run(words)).code).toBe(2);
-  expect((await shop.run(`${words} --dry-run`)).code).toBe(0);
+  expect((await shop.report(words)).error).toMatchObject({ code: 'confirmation_needed' });
+  expect(JSON.parse((await shop.run(`${words} --dry-run -o json`)).stdout)).toHaveLength(2);
   expect(shop.writes).toEqual([]);
   expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, applied: 2, unchanged: 1 });
   expect([1, 2, 3].map((id) => shop.field(`${path}/${id}`, name))).toEqual([

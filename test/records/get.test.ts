@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ReceivedRequest, type Reply, recordingServer, refusal } from '../helpers/recording-server.ts';
-import { runAt, runCli } from '../helpers/run-cli.ts';
+import { failed, runAt, runCli } from '../helpers/run-cli.ts';
 
 const get = (words: string) => runCli(`--offline pets get ${words}`);
 const rex = { id: 9007199254740, name: 'Rex', categoryId: 1, status: 'sold' };
@@ -65,7 +65,9 @@ test('a list in any order is read to its end before a pet is missing', async () 
     if (path.includes('page=2')) return { body: [rex] };
     return { body: [{ ...rex, id: rex.id + 1 }], headers: { link: '</pets?page=2>; rel="next"' } };
   });
-  expect(await runAt(server, 'pets get 2 -o ids')).toMatchObject({ code: 5 });
+  expect(await runAt(server, 'pets get 2 -o ids')).toMatchObject(
+    failed(5, 'pet 2 does not exist: listPets has no record with this id\n'),
+  );
   expect(await runAt(server, `pets get ${rex.id} -o ids`)).toMatchObject({ code: 0, stdout: `${rex.id}\n` });
 });
 

@@ -74,7 +74,9 @@ test('without an argument and a base URL, the command is refused', async () => {
 });
 
 test('a service that does not answer is unavailable', async () => {
-  expect(await bind('http://127.0.0.1:9')).toMatchObject({ code: 6 });
+  expect(await bind('http://127.0.0.1:9')).toMatchObject(
+    failed(6, 'connection refused (GET http://127.0.0.1:9/)\n'),
+  );
 });
 
 describe('a document from a URL', () => {

@@ -157,7 +157,7 @@ describe('a wrong setting', () => {
 
   test('in the file can be set right with the commands of the config', async () => {
     config.write({ profile: 'gone', timeout: 'soon', timeot: '5s', output: 'csv' });
-    expect((await config.run(list)).code).toBe(2);
+    expect(await config.run(list)).toMatchObject(failed(2, "there is no profile 'gone'\n"));
     for (const words of ['unset profile', 'set timeout 5s', 'unset timeot'])
       expect(await config.run(`config ${words}`)).toMatchObject({ code: 0 });
     expect(await config.run(list)).toMatchObject({ code: 0, stderr: '' });
