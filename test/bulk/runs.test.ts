@@ -23,27 +23,17 @@ async function stoppedRun() {
   return shop;
 }
 
-/** A run that stopped, one that was undone, and the undo. */
-async function threeRuns() {
-  const shop = await stoppedRun();
+test('lists the newest runs first, and shortens names of files only on a terminal, to 80 columns', async () => {
+  await using shop = await stoppedRun();
   shop.write('a-count-of-the-whole-warehouse.csv', toCsv([[1, 77]]));
   await shop.run('inventory apply a-count-of-the-whole-warehouse.csv --yes');
   await shop.run('undo --yes');
-  return shop;
-}
-
-test('lists the newest runs first', async () => {
-  await using shop = await threeRuns();
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([
     { id: 'r3', kind: 'undo', file: 'r2', state: 'finished' },
     { id: 'r2', kind: 'apply', file: 'a-count-of-the-whole-warehouse.csv', state: 'undone', undoneBy: 'r3' },
     { id: 'r1', file: 'stock.csv', state: 'stopped', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
   ]);
   expect((await shop.run('runs -o ids --limit 2')).stdout).toBe('r3\nr2\n');
-});
-
-test('shortens the names of files only on a terminal, so that a run takes 80 columns', async () => {
-  await using shop = await threeRuns();
   const { stdout } = await shop.run('runs', { terminals: ['stdout'], columns: 80, env: { NO_COLOR: '1' } });
   const [header = '', ...rows] = stdout.trimEnd().split('\n');
   expect(header).toMatch(/id.*kind.*file.*started.*state/);
