@@ -36,7 +36,7 @@ export function toOperation(
     paging: isList ? pagingOf(from, tableOperation) : undefined,
     takesChangesOnly: takesChangesOnly(noun, from.method, body),
     // Frameworks leave out the responses of a DELETE.
-    success: success.length > 0 ? success : anySuccess,
+    success: success.length > 0 ? success : [200, 201, 202, 203, 204, 205],
     errors: [],
     responses: readResponses(responses, root),
     credential: from.credential,
@@ -161,8 +161,6 @@ export function definitionsOf(operations: readonly Operation[], root: Descriptio
     .flatMap(({ schema }) => [...referencesIn(schema, root)]);
   return Object.fromEntries(references.map((reference) => [reference, lookUp(reference, root) ?? true]));
 }
-
-const anySuccess = [200, 201, 202, 203, 204, 205];
 
 function stabilityOf(object: JsonObject): Stability | undefined {
   const value = object['x-stability'];

@@ -231,23 +231,16 @@ const levels: Partial<Record<CheckState, string>> = {
   flaky: 'notice',
 };
 
-/** Prints annotations for the log of GitHub: one for each cause. */
+/** Prints annotations for the log of GitHub: one for each cause. @see https://github.com/actions/toolkit, packages/core */
 export function toAnnotations({ results }: SmokeReport): string {
   const lines = causesOf(results).map((cause) => {
     const { finding, ids } = cause;
     const level = levels[finding.state];
     const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
-    return (
-      level &&
-      `::${level} title=smoke ${checksText(cause)}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`
-    );
+    const message = `${reasonText(finding)}${members}`.replaceAll('%', '%25');
+    return level && `::${level} title=smoke ${checksText(cause)}::${message}\n`;
   });
   return lines.join('');
-}
-
-/** Escapes a message. @see https://github.com/actions/toolkit, packages/core */
-function escapeCommand(text: string): string {
-  return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 /** Prints the report for people as Markdown, for the step summary of GitHub. */

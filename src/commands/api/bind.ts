@@ -1,4 +1,4 @@
-import { type BindingInput, builtInContract } from '../../api/contract.ts';
+import { builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -34,7 +34,7 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const { settings, io } = context;
   // Even with an unreadable contract the user can bind again.
   const { boundBy } = await context.contract().catch(() => builtInContract);
-  const { maps: earlier = [] } = boundBy ?? {};
+  const earlier = boundBy?.maps ?? [];
   const given = (values.map ?? []).flatMap((value) => value.split(betweenMaps));
   // Of two values for one name the later one counts.
   const byName = new Map([...earlier, ...given].map((value) => [value.split('=', 1)[0]?.trim(), value]));
@@ -43,13 +43,12 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const kept = allMaps.filter((value) => earlier.includes(value)).map((value) => `--map ${shellWord(value)}`);
   if (kept.length > 0)
     await context.notice('note', `as bound before: ${kept.join(' ')}; \`petstore api unbind\` drops them`);
-  const location = values.location ?? boundBy?.source;
-  const { description, source } = await readDescriptionAt(context, location, values.withToken ?? false);
+  const { location = boundBy?.source, withToken = false } = values;
+  const { description, source } = await readDescriptionAt(context, location, withToken);
   const basePathFlag = values.basePath ?? boundBy?.basePath;
   const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
   const { matches, contract, routes } = bind(description, maps);
-  const matchRecords = toMatchRecords(matches);
-  const pages = [matchRecords];
+  const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
@@ -60,12 +59,12 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
         code: 'unbound',
       },
     );
-    return matchRecords.length === 0 ? { kind: 'nothing', error } : { kind: 'list', pages, error };
+    return pages.flat().length === 0 ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
-  const next: BindingInput = { source, maps: allMaps, basePath: basePathFlag };
+  const next = { source, maps: allMaps, basePath: basePathFlag };
   if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath, boundBy: next }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
