@@ -25,8 +25,10 @@ export interface InputFile {
 
 /** Opens a file, or stdin for `-`. @throws InputError if the file does not exist or is a folder; CliError `failed` if it cannot be read. */
 export async function openInputFile(io: Io, path: string): Promise<InputFile> {
-  if (path === '-')
-    return { name: 'stdin', path: undefined, bytes: checkedBytes(io.stdin.bytes(), 'stdin', maxBytes) };
+  if (path === '-') {
+    const bytes = wholeLines(checkedBytes(io.stdin.bytes(), 'stdin', maxBytes), 'stdin');
+    return { name: 'stdin', path: undefined, bytes };
+  }
   const absolute = resolve(io.cwd, path);
   let stats: Stats;
   try {
@@ -38,7 +40,30 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
   const isFile = stats.isFile();
   const bytes = checkedBytes(readPieces(absolute), path, isFile ? Number.POSITIVE_INFINITY : maxBytes);
-  return { name: path, path: isFile ? absolute : undefined, bytes };
+  return isFile
+    ? { name: path, path: absolute, bytes }
+    : { name: path, path: undefined, bytes: wholeLines(bytes, path) };
+}
+
+/**
+ * Yields the pieces of a pipe. JSON shows by itself where it ends.
+ *
+ * @throws InputError if a table ends within a line, because its writer may have been killed within a number.
+ */
+async function* wholeLines(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  let isJson: boolean | undefined;
+  let lastByte: number | undefined;
+  for await (const piece of pieces) {
+    const [start] = /[^\s\xef\xbb\xbf]/.exec(Buffer.from(piece.subarray(0, 100)).toString('latin1')) ?? [];
+    if (start !== undefined) isJson ??= start === '[' || start === '{';
+    lastByte = piece.at(-1) ?? lastByte;
+    yield piece;
+  }
+  if (isJson || lastByte === undefined || lastByte === 10 || lastByte === 13) return;
+  throw new InputError(
+    `${name}: the last line has no line break, so it may be cut off; nothing was sent`,
+    'if it is whole, end it with a line break',
+  );
 }
 
 /** The most bytes of an input that may have no end, such as /dev/zero, and of an input that is read into memory. */

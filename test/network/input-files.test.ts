@@ -73,3 +73,16 @@ test('stdin, a named pipe and an open file can be an input', async () => {
   for (const run of runs)
     expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied 1 of 1 row') });
 });
+
+test.each([
+  ['pets delete --from - --yes', '3\n4', 2],
+  ['inventory apply - --yes', 'petId,quantity\n1,5\n2,7', 2],
+  ['inventory apply - --yes', 'petId,quantity\n1,5\n2,7\r\n', 0],
+  ['inventory apply - --yes', ' [{"petId":1,"quantity":5}]', 0],
+  ['inventory apply - --yes', '{"petId":1,"quantity":5}', 0],
+])('%s of a pipe that ends with %j is exit code %i', async (line, stdin, code) => {
+  const run = await runCli(`--offline ${line}`, { stdin });
+  expect(run.code).toBe(code);
+  if (code !== 0)
+    expect(run.stderr).toContain('stdin: the last line has no line break, so it may be cut off');
+});
