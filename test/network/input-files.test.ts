@@ -76,10 +76,10 @@ test('stdin, a named pipe and an open file can be an input', async () => {
 
 test.each([
   ['pets delete --from - --yes', '3\n4', 2],
-  ['inventory apply - --yes', 'petId,quantity\n1,5\n2,7', 2],
-  ['inventory apply - --yes', 'petId,quantity\n1,5\n2,7\r\n', 0],
-  ['inventory apply - --yes', ' [{"petId":1,"quantity":5}]', 0],
-  ['inventory apply - --yes', '{"petId":1,"quantity":5}', 0],
+  ['inventory diff -', 'petId,quantity\n1,5\n2,7', 2],
+  ['inventory diff -', 'petId,quantity\n1,5\n2,7\r\n', 8],
+  ['inventory diff -', ' [{"petId":1,"quantity":5}]', 8],
+  ['inventory diff -', '{"petId":1,"quantity":5}', 8],
 ])('%s of a pipe that ends with %j is exit code %i', async (line, stdin, code) => {
   const run = await runCli(`--offline ${line}`, { stdin });
   expect(run.code).toBe(code);
