@@ -61,7 +61,7 @@ export function findOtherRun(list: RunList, { verb, target }: RunQuery, info: Ru
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
       ? isUnfinished(run) && !resumeRefusal(run)
-      : run.appliedOrUncertain > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
+      : run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
   return runsOnTarget(list, target).find((run) => run !== info && canGoOn(run));
 }
 

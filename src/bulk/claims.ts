@@ -3,7 +3,7 @@ import type { Outcome, Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { isAppliedOrUncertain, isLeft, type RunRow, rowName, rowStateOf } from './run-row.ts';
+import { isLeft, isPerhapsWritten, type RunRow, rowName, rowStateOf } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
@@ -32,14 +32,14 @@ export async function findClaims(
       await addClaims(claims, list, info, certainRows, (row, other, undoRow) =>
         isTakenBack(undoRow) ? undefined : claimOfBooking(info, row, other),
       );
-  const basePlan = (row: RunRow) => basePlanOf(row, undoneRows.get(row.line));
-  const basedRows = rows.filter((row) => row.id !== undefined && Number.isFinite(basePlan(row)));
-  for (const info of basedRows.length > 0 ? runsOnTarget(list, target) : []) {
+  const ownPlanNumber = (row: RunRow) => ownPlanNumberOf(row, undoneRows.get(row.line));
+  const replaceableRows = rows.filter((row) => row.id !== undefined && Number.isFinite(ownPlanNumber(row)));
+  for (const info of replaceableRows.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
-    const earlierRows = basedRows.filter((row) => basePlan(row) < info.planNumber);
+    const earlierRows = replaceableRows.filter((row) => ownPlanNumber(row) < info.planNumber);
     const claimOf = undoneRun ? claimOnUndo : claimOnResume;
     await addClaims(claims, list, info, earlierRows, (row, laterRow, undoRow) =>
-      hasPlannedSince(row, laterRow, basePlan(row)) ? claimOf(info, row, laterRow, undoRow) : undefined,
+      hasPlannedSince(row, laterRow, ownPlanNumber(row)) ? claimOf(info, row, laterRow, undoRow) : undefined,
     );
   }
   return claims;
@@ -75,15 +75,17 @@ async function addClaims(
  *
  * @param undoneRow the row that an undo takes back. Its plan counts, because its value is set back.
  */
-function basePlanOf(row: RunRow, undoneRow: RunRow | undefined): number {
+function ownPlanNumberOf(row: RunRow, undoneRow: RunRow | undefined): number {
   if (row.doubt) return row.planNumber;
   if (undoneRow) return row.intent.kind === 'add' ? Number.POSITIVE_INFINITY : undoneRow.planNumber;
   return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : Number.POSITIVE_INFINITY;
 }
 
 /** Returns true if a later plan was to write the record of a row, or found the value there that it asks for. */
-function hasPlannedSince({ intent }: Row, laterRow: RunRow, basePlan: number): boolean {
-  return basePlan < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged');
+function hasPlannedSince({ intent }: Row, laterRow: RunRow, ownPlanNumber: number): boolean {
+  return (
+    ownPlanNumber < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged')
+  );
 }
 
 /** Returns the claim of a run that has booked a certain row for the same delivery. */
@@ -132,7 +134,7 @@ function claimOnUndo(
 ): Outcome | undefined {
   if (doubt) return leaveToPerson(id);
   const { canBeUndone } = runKinds[header.kind];
-  if (isTakenBack(undoRow) || !canBeUndone || !isAppliedOrUncertain(laterRow)) return undefined;
+  if (isTakenBack(undoRow) || !canBeUndone || !isPerhapsWritten(laterRow)) return undefined;
   const fact = `run ${id} has written this record since`;
   // Somebody else has changed it after that run, so it is never taken back.
   if (undoRow?.outcome?.kind === 'failed' && !isLeft(undoRow))

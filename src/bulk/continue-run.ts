@@ -6,7 +6,7 @@ import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, type RunList, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { defaultFlags, type Run } from './run.ts';
-import { isAppliedOrUncertain, isResumable, needsPerson, type RunRow } from './run-row.ts';
+import { isPerhapsWritten, isResumable, needsPerson, type RunRow } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextSubject, type SessionSubject } from './session-subject.ts';
 import { findTarget } from './target.ts';
@@ -45,18 +45,18 @@ async function findNextSubject(
   list: RunList,
   query: RunQuery,
   mode: SessionMode,
-): Promise<SessionSubject | Output> {
+): Promise<{ readonly subject: SessionSubject } | { readonly output: Output }> {
   const { verb, id } = query;
   const info = chooseRun(list, query, context.settings);
   if (!info) {
     const note = `there is no run on this target: there is nothing to ${verb}`;
-    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
+    return { output: { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] } };
   }
   const subject = await readNextSubject(list, verb, info);
   if (!subject) {
     const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
-    return nothingOutput(verb, ended, other, mode);
+    return { output: nothingOutput(verb, ended, other, mode) };
   }
   const { run, undoneRun } = subject;
   if (undoneRun) await context.notice('summary', describeUndone(undoneRun));
@@ -64,9 +64,9 @@ async function findNextSubject(
   if (uncertainRows.length > 0)
     await context.notice(
       'warning',
-      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and the undo leaves ${uncertainRows.length === 1 ? 'it' : 'them'} alone: \`petstore resume ${info.id}\` before it finds out`,
+      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; run \`petstore resume ${info.id}\` first: it finds out`,
     );
-  return subject;
+  return { subject };
 }
 
 /** Returns true if it is uncertain whether a row was written, and a resume finds out. */
@@ -76,7 +76,7 @@ function isSettledByResume(row: RunRow): boolean {
 
 /** Says which run is undone. */
 function describeUndone({ id, started = '', header, rows }: Run): string {
-  const written = rows.filter(isAppliedOrUncertain).length;
+  const written = rows.filter(isPerhapsWritten).length;
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
   return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
@@ -91,12 +91,12 @@ function nothingOutput(
 ): Output {
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
-  const state = verb === 'undo' && info.appliedOrUncertain === 0 ? 'has written nothing' : `is ${info.state}`;
+  const state = verb === 'undo' && info.perhapsWritten === 0 ? 'has written nothing' : `is ${info.state}`;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} ${state}`;
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
-  // A run that an undo leaves as it is has told its failures itself.
+  // A run that an undo leaves as it is has reported its failures itself.
   const error = verb === 'undo' && undoes === null ? undefined : runError(info);
   const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
   return {

@@ -22,7 +22,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
     throw new UsageError(
       `delivery ${delivery}: its run ${otherRun.id} wrote to ${otherRun.header.target}, and this command goes to ${target}; nothing was sent`,
       {
-        hint: 'if they are one service, bind it and set the tenant as it was; else --again books the delivery',
+        hint: 'if they are one service, use the binding and the tenant of that run; else --again books the delivery',
         code: 'other_profile',
       },
     );
@@ -55,7 +55,7 @@ export function runsOfDelivery(list: RunList, target: string, delivery: string):
       throw new UsageError(
         `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
         {
-          hint: 'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
+          hint: 'finish its run with that version; or look at the counts, then move the file away: petstore then no longer knows what it booked',
           code: 'unfinished_delivery',
         },
       );
@@ -76,15 +76,16 @@ function earlierNameOf(target: string): string {
  */
 function findUnderOtherName(
   { runs }: RunList,
-  { target, profile, update }: RunHeader,
+  { target, profile, updateRoute }: RunHeader,
   delivery: string,
 ): RunInfo | undefined {
   return runs.find(
-    ({ header, state, appliedOrUncertain }) =>
-      (differByTenant(target, header.target) || (header.target !== target && header.update === update)) &&
+    ({ header, state, perhapsWritten }) =>
+      (differByTenant(target, header.target) ||
+        (header.target !== target && header.updateRoute === updateRoute)) &&
       header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
-      (isUnfinished({ state }) || (state !== 'undone' && appliedOrUncertain > 0)),
+      (isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0)),
   );
 }
 

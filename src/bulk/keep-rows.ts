@@ -85,8 +85,8 @@ interface KeeperOptions {
 
 /**
  * Keeps rows in a journal, and stops the run after a row as `whyStop` says. Outcomes wait a moment, because many lines in one
- * write cost as much as one: the mark of a row is in the journal already, so a resume reads a row whose outcome is lost. If the
- * run writes to the embedded store, they wait until the store is saved. If an outcome cannot be kept, the run stops.
+ * write cost as much as one. They may be lost: the row is marked, so a resume reads its record. If the run writes to the embedded
+ * store, they wait until the store is saved. If an outcome cannot be kept, the run stops.
  */
 export function createRowKeeper(
   journal: Journal,

@@ -8,7 +8,7 @@ import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import type { Run, RunHeader, SessionEnd } from './run.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './run-row.ts';
-import { describeUpdate, findHolders, runFolderOf } from './target.ts';
+import { describeUpdateRoute, findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -101,10 +101,10 @@ export function checkService(
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
-  const { profile: other, update, noun, target } = info.header;
-  if (update !== describeUpdate(target, contract, noun))
+  const { profile: other, updateRoute, noun, target } = info.header;
+  if (updateRoute !== describeUpdateRoute(target, contract, noun))
     throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
-      hint: `bind the service as it was: ${update === '' ? `without ${nouns[noun].operations.update}` : update}`,
+      hint: `bind the service as it was: ${updateRoute === '' ? `without ${nouns[noun].operations.update}` : updateRoute}`,
       code: 'other_profile',
     });
   if (other === null || other === profile?.value || !profileNames.includes(other)) return;

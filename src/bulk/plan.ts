@@ -93,6 +93,7 @@ async function readAll(
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
+  const { canList, canReadEach } = port.abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const wasRead = new Uint8Array(rows.length);
@@ -113,20 +114,20 @@ async function readAll(
   const readList = async () => {
     for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), record);
   };
-  if (rows.length > 0 && port.canList && !(port.canReadEach && rows.length < minRowsForList))
+  if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
     } catch (error) {
       // The records are read one by one instead.
-      if (!port.canReadEach || !(error instanceof CutListError)) throw error;
+      if (!canReadEach || !(error instanceof CutListError)) throw error;
     }
   // A list that changes while it is read may skip a record, so each record that it lacks is read by itself.
-  if (port.canReadEach) {
+  if (canReadEach) {
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),
     );
     // If the base URL is wrong, nothing is found, and there is no list either.
-    if (!isAnyFound && rows.length > 0 && port.canList) await port.list().next();
+    if (!isAnyFound && rows.length > 0 && canList) await port.list().next();
   } else if (unreadRows().length > 0) await readList();
   return unreadRows();
 }
@@ -155,7 +156,7 @@ function planOf(row: RunRow, now: RecordValue, port: RecordPort): RowPlan {
   const { intent, doubt, outcome } = row;
   // A removal expects the record that its earlier plan has shown to the user. The plan of a row that has failed no longer counts.
   const earlier = doubt || !outcome ? row.planned : undefined;
-  const decision = decide({ intent, planned: earlier, doubt }, now, port);
+  const decision = decide({ intent, planned: earlier, doubt }, now, port.abilities);
   const isWrite = decision.kind === 'write';
   if (doubt) return { planned: earlier, lastRead: now, outcome: isWrite ? undefined : decision };
   return isWrite ? { planned: decision.planned } : { outcome: decision };

@@ -158,11 +158,10 @@ export const reportView: View<JsonObject> = {
 
 /** Returns the output of a session: its summary, its notes, and an error unless every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { id, header, rows, appliedOrUncertain, stop, rejects, unwritten } = report;
+  const { id, header, rows, perhapsWritten, stop, rejects, unwritten } = report;
   const { fields, sort } = context.flags;
   const next = followUpOf(context, report, unwritten?.what);
-  const canUndo =
-    runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
+  const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
   const notTakenBackNames = notTakenBack(report).map(rowName);

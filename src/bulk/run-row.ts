@@ -88,7 +88,7 @@ export function rowStateOf({ outcome, doubt }: Row): RowState {
 }
 
 /** Returns true if a row was written, or may have been. */
-export function isAppliedOrUncertain(row: Row): boolean {
+export function isPerhapsWritten(row: Row): boolean {
   return row.outcome?.kind === 'applied' || row.doubt !== undefined;
 }
 
@@ -115,7 +115,7 @@ export const totalsSchema = v.object({
   /** The rows that `resume` tries again, without the unknown ones. */
   left: v.number(),
   /** The rows that were written, or may have been. */
-  appliedOrUncertain: v.number(),
+  perhapsWritten: v.number(),
 });
 export type RunTotals = v.InferOutput<typeof totalsSchema>;
 export type RowCounts = RunTotals['counts'];
@@ -138,11 +138,11 @@ export function rowTotals(
   const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
   const counts = { ...zeros, invalid, skipped };
   let left = 0;
-  let appliedOrUncertain = 0;
+  let perhapsWritten = 0;
   for (const row of rows) {
     counts[rowStateOf(row)] += 1;
     if (isLeft(row)) left += 1;
-    if (isAppliedOrUncertain(row)) appliedOrUncertain += 1;
+    if (isPerhapsWritten(row)) perhapsWritten += 1;
   }
-  return { counts, left, appliedOrUncertain };
+  return { counts, left, perhapsWritten };
 }

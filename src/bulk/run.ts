@@ -45,8 +45,8 @@ export const headerSchema = v.object({
   noun: v.picklist(Object.keys(nouns) as NounName[]),
   /** The name of the service: see `findTarget`. */
   target: v.string(),
-  /** How the service takes an update of the noun: see `describeUpdate`. */
-  update: v.string(),
+  /** How the service takes an update of the noun: see `describeUpdateRoute`. */
+  updateRoute: v.string(),
   /** The profile that was active; null if there was none. */
   profile: v.nullable(v.string()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */

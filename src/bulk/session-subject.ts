@@ -1,7 +1,7 @@
 import type { Intent } from '../writes/row.ts';
 import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
 import { createRun, defaultFlags, type Run } from './run.ts';
-import { idOfRow, isAppliedOrUncertain, isResumable, newRow, type RunRow } from './run-row.ts';
+import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
 
 /** What a session is about: a run among the runs of this user. */
 export interface SessionSubject {
@@ -30,7 +30,7 @@ export async function readNextSubject(
   const undo = info.header.undoes === null ? info.undo : info;
   if (undo && isUnfinished(undo)) return await readSubject(list, undo);
   if (!undo) {
-    if (info.appliedOrUncertain === 0 && !isUnfinished(info)) return undefined;
+    if (info.perhapsWritten === 0 && !isUnfinished(info)) return undefined;
     const undoneRun = await readRun(list, info.id);
     return { list, run: createUndoRun(undoneRun), undoneRun };
   }
@@ -46,7 +46,7 @@ export async function readNextSubject(
  * rows of the undo too, because its report must name them.
  */
 function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
-  const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);
+  const rows = writtenRows.filter(isPerhapsWritten).map(createUndoRow);
   return createRun(
     {
       ...header,
@@ -72,7 +72,7 @@ function extendUndo(undo: Run, undoneRun: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
   const rows = undoneRun.rows.flatMap((row) => {
     const earlierRow = earlierRows.get(row.line);
-    if (!earlierRow) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
+    if (!earlierRow) return isPerhapsWritten(row) ? createUndoRow(row) : [];
     const isTriedAgain = earlierRow.outcome?.kind === 'failed' && !row.doubt;
     return isTriedAgain ? createUndoRow(row) : earlierRow;
   });

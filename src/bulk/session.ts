@@ -64,10 +64,10 @@ export function sessionView(noun: NounName, mode: SessionMode): View<object> {
 
 /** Where a session writes, and how it finds its run. */
 interface SessionSource {
-  /** The target and the shard to lock, and the name that other processes are told. */
+  /** The target and the shard to lock, and the name that other processes see. */
   readonly place: Pick<RunHeader, 'target' | 'name' | 'flags'>;
-  /** Finds the subject among the runs of this user. Returns the output of the command if nothing is left to do. */
-  findSubject(list: RunList): Promise<SessionSubject | Output>;
+  /** Finds the subject among the runs of this user, or returns the output of a command that has nothing left to do. */
+  findSubject(list: RunList): Promise<{ readonly subject: SessionSubject } | { readonly output: Output }>;
 }
 
 /**
@@ -82,8 +82,9 @@ export async function runSession(
   mode: SessionMode,
 ): Promise<Output> {
   await using lock = mode === 'write' ? await lockTarget(context, place, flags) : undefined;
-  const subject = await findSubject(await listRuns(context.io));
-  if ('kind' in subject) return subject;
+  const found = await findSubject(await listRuns(context.io));
+  if ('output' in found) return found.output;
+  const { subject } = found;
   lock?.nameRun(subject.run);
   const { session, plan, guardError } = await planSession(context, subject, flags);
   if (!lock) return previewOutput(subject.run, plan, mode === 'diff', guardError);
@@ -152,7 +153,7 @@ function checkOffers(
   const { operations } = nouns[noun];
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
   if (undoes === null || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
-  if (kind !== 'create' && !port.canRead)
+  if (kind !== 'create' && !port.abilities.canRead)
     throw new UnboundError(
       `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,
     );

@@ -54,7 +54,9 @@ export async function settleByHand(
   const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
   if (remaining === 0) journal.appendEnd();
   const state =
-    remaining === 0 ? ' is finished' : `: ${counted(remaining, 'more row is', 'more rows are')} open`;
+    remaining === 0
+      ? ' is finished'
+      : `: ${counted(remaining, 'more row is', 'more rows are')} unknown or left`;
   return {
     kind: 'text',
     text: `run ${runId}${state}\n`,

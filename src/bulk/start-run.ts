@@ -11,7 +11,7 @@ import { toRunJson } from './report.ts';
 import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
-import { describeUpdate, findTarget } from './target.ts';
+import { describeUpdateRoute, findTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -43,7 +43,7 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
     kind,
     noun,
     target,
-    update: describeUpdate(target, await context.contract(), noun),
+    updateRoute: describeUpdateRoute(target, await context.contract(), noun),
     profile: context.settings.profile?.value ?? null,
     format,
     columns,
@@ -75,7 +75,7 @@ export async function startRun(
   }
   const findSubject = async (list: RunList) => {
     if (mode === 'write') await checkDelivery(context, list, run);
-    return { list, run };
+    return { subject: { list, run } };
   };
   return runSession(context, { place: header, findSubject }, flags, mode);
 }

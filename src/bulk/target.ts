@@ -38,7 +38,7 @@ export async function findTarget(context: Context): Promise<string> {
  * Describes how a service takes an update: `PUT http://localhost:4010/store/inventory/{petId} quantity`, with the tenant of the target.
  * Another binding may change something else, or have another target for the same URL.
  */
-export function describeUpdate(target: string, { operations }: Contract, noun: NounName): string {
+export function describeUpdateRoute(target: string, { operations }: Contract, noun: NounName): string {
   const { fields, operations: ids } = nouns[noun];
   const update = operations.get(ids.update);
   if (!update) return '';

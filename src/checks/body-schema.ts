@@ -26,7 +26,7 @@ type Mismatch = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
-  /** The moment when the comparison is given up: alternatives within alternatives can take years. */
+  /** The moment when the comparison is abandoned: alternatives within alternatives can take years. */
   readonly endsAt: number;
 }
 

@@ -91,7 +91,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
     // Another deployment may have answered since.
     ...(waitFor.length > 0 ? version : []),
   ];
-  // A check fails if another deployment gives one of its answers. In the group reach, the check reach/version looks for that.
+  // Each answer must come from the deployment that `--wait-for` names. For the group reach, the check reach/version sees to that.
   const findFault: Check['findFault'] = (answer, mask) =>
     waitFor.map((condition) => headerDifference(condition, answer, mask)).find(Boolean);
   return {

@@ -170,7 +170,7 @@ async function printOutput(
 }
 
 /** Flags that switch off a question or a guard. They are not suggested for a typo. */
-const guardedFlags = ['--yes', '--again'];
+const guardedFlags = ['--yes', '--again', '--allow-zero'];
 
 function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const name = commandName(path);

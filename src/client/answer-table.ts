@@ -92,7 +92,7 @@ const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]
 
 interface NoAnswerRule {
   /** True if a retry may succeed at once. */
-  readonly isRetried?: true;
+  readonly mayRetry?: true;
   /** True if nobody listens at the address. */
   readonly isUnreachable?: true;
   /** True if a proxy has failed, and has not forwarded the request. */
@@ -100,13 +100,13 @@ interface NoAnswerRule {
 }
 
 const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {
-  'connection-refused': { isRetried: true, isUnreachable: true },
-  dns: { isRetried: true, isUnreachable: true },
+  'connection-refused': { mayRetry: true, isUnreachable: true },
+  dns: { mayRetry: true, isUnreachable: true },
   tls: {},
-  proxy: { isRetried: true, isOfProxy: true },
+  proxy: { mayRetry: true, isOfProxy: true },
   'proxy-refused': { isOfProxy: true },
-  timeout: { isRetried: true },
-  reset: { isRetried: true },
+  timeout: { mayRetry: true },
+  reset: { mayRetry: true },
   redirect: {},
   'invalid-response': {},
 };
@@ -137,7 +137,7 @@ function verdictOfAnyMethod({
   author,
 }: Parameters<typeof verdictOf>[0]): FailureVerdict {
   if (response) return statusRule(response.status, author).verdict;
-  if (noAnswerRule(error).isRetried) return isSent ? 'lost' : 'busy';
+  if (noAnswerRule(error).mayRetry) return isSent ? 'lost' : 'busy';
   return isSent ? 'unrepeatable' : 'rejected';
 }
 
@@ -180,7 +180,7 @@ export function mayHaveBeenApplied(attempts: readonly Attempt[]): boolean {
 }
 
 /** Returns true if a request may be sent again. @see RFC 9110, 9.2.2 */
-export function isRetried(attempt: Attempt): boolean {
+export function mayRetry(attempt: Attempt): boolean {
   return isRetriedVerdict(verdictOf(attempt));
 }
 
@@ -190,9 +190,9 @@ export function isTransientError({ kind, details: { status, author } }: CliError
 }
 
 /** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */
-export function isReadingRetried(error: CliError): boolean {
+export function mayReadAgain(error: CliError): boolean {
   const { status, author, noAnswer } = error.details;
-  if (noAnswer !== undefined) return noAnswerRule(error).isRetried === true;
+  if (noAnswer !== undefined) return noAnswerRule(error).mayRetry === true;
   const isGatewayPage = isMissingStatus(status) && author !== 'service';
   return isGatewayPage || isRetriedVerdict(statusRule(status, author).verdict);
 }

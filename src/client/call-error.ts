@@ -11,9 +11,9 @@ import {
   type Attempt,
   isDeniedStatus,
   isMissingStatus,
-  isRetried,
   isSuccess,
   mayHaveBeenApplied,
+  mayRetry,
   noAnswerRule,
   statusRule,
 } from './answer-table.ts';
@@ -93,7 +93,7 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
     retryAfterMs: last?.retryAfterMs,
     requestId: last?.requestId,
     addition: last?.whyNoRetry,
-    retryable: last !== undefined && isRetried(last),
+    retryable: last !== undefined && mayRetry(last),
     mayBeApplied: mayHaveBeenApplied(attempts),
   };
 }

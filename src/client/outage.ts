@@ -28,7 +28,7 @@ export class Outage {
     return this.unanswered >= maxUnanswered;
   }
 
-  /** Counts an attempt that has ended. @returns a clause that says why the service is given up, if it is. */
+  /** Counts an attempt that has ended. @returns why the run gives up on the service, a clause, if it does. */
   count(attempt: Attempt, now: number): string | undefined {
     const { response, error, elapsedMs, request } = attempt;
     // The attempt may have begun before the last response.

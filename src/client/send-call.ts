@@ -12,7 +12,7 @@ import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Attempt, isRetried, mayHaveBeenApplied, noAnswerRule } from './answer-table.ts';
+import { type Attempt, mayHaveBeenApplied, mayRetry, noAnswerRule } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './read-answer.ts';
@@ -147,7 +147,7 @@ function nextAttempt(
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { options, client } = call;
   const { number, response, retryAfterMs } = attempt;
-  if (!isRetried(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
+  if (!mayRetry(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
   // A pace ends the run if the service asks to wait too long.
   const limitMs = options.pace ? Number.POSITIVE_INFINITY : remainingMs;
   const { retries = client.limits.retries } = options;

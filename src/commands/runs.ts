@@ -5,7 +5,7 @@ import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
 import { reportView, toRunJson } from '../bulk/report.ts';
 import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
-import { idOfRow, isAppliedOrUncertain, rowStateOf } from '../bulk/run-row.ts';
+import { idOfRow, isPerhapsWritten, rowStateOf } from '../bulk/run-row.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
@@ -69,7 +69,7 @@ async function readRuns(list: RunList, petId: bigint | undefined): Promise<JsonO
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   const isOfPets = header.noun === 'pets' || nouns[header.noun].isCount;
-  return isOfPets && rows.some((row) => idOfRow(row) === petId && isAppliedOrUncertain(row));
+  return isOfPets && rows.some((row) => idOfRow(row) === petId && isPerhapsWritten(row));
 }
 
 const show = verb({

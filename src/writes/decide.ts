@@ -24,7 +24,7 @@ export interface WriteAbilities {
   readonly canRemove: boolean;
   /** True if PUT creates a missing record, so that a second PUT changes nothing. */
   readonly createsByPut: boolean;
-  /** True if a row that finds no record creates it. */
+  /** True if a row may create a missing record. */
   readonly mayCreate: boolean;
 }
 
@@ -68,7 +68,7 @@ export function wantedValue(intent: Intent): RecordValue | undefined {
   return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;
 }
 
-/** Returns true if a row replaces its value whatever that is. */
+/** Returns true if a row replaces its value whatever the current value is. */
 export function isPlainSet(intent: Intent): boolean {
   return intent.kind === 'set' && intent.expected === undefined;
 }

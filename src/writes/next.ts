@@ -1,5 +1,5 @@
 import { describeValue, isMetBy, isShownBy, type RecordValue } from '../api/record-values.ts';
-import { isReadingRetried } from '../client/answer-table.ts';
+import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/retry.ts';
@@ -43,7 +43,7 @@ export interface Situation {
   readonly random: number;
 }
 
-/** How often a row that adds is planned again at most. */
+/** The most times that a row that adds is planned again. */
 const maxReplans = 10;
 const unboundError = new CliError('unavailable', 'the service offers no way to read one record', {
   code: 'unbound',
@@ -76,7 +76,7 @@ function begin(state: State, situation: Situation): Next {
       ? planWrite(state, decision.planned)
       : endDecided(state, decision, undefined);
   }
-  // The reading of the plan will do.
+  // The reading of the plan is enough.
   if (planned && !doubt && (!canReadEach || (isPlainSet(intent) && !readsFirst)))
     return thenWrite(state, planned);
   const hasCondition = intent.kind === 'add' || wantedValue(intent) !== undefined;
@@ -89,7 +89,7 @@ function begin(state: State, situation: Situation): Next {
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
   const id = state.id ?? state.lastWrite?.id;
-  // To confirm a success a run may read the whole list, because it does so once: the next such success is trusted.
+  // A run confirms only its first success without a record, and trusts the others, so it may read the whole list for that.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError, 'unbound')
@@ -130,13 +130,13 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, for example by a sale. The write of the new values does not count as a retry.
-    const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
-    const retries = wentBack ? state.retries - 1 : state.retries;
+    // Somebody else has changed the count meanwhile, by a sale. That is no retry, so the retry that read the count is given back.
+    const isRefunded = isOutdated(old.lastWrite) && aim === 'decide';
+    const retries = isRefunded ? state.retries - 1 : state.retries;
     const again = { ...state, retries, replans: state.replans + 1 };
     return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);
   }
-  // The tag is as before, or the service sends none, so the same write would get the same 409: the record may be in use.
+  // A 409 with the same tag is not about the value: the record may be in use, and the same write would get the same answer.
   const isSameTag = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
   return aim === 'find-out' || isSameTag ? endAsAnswered(state) : planWrite(state, decision.planned);
 }
@@ -153,7 +153,7 @@ function planWrite(state: State, planned: Planned): Next {
 
 function afterNoReading(old: State, error: CliError, situation: Situation): Next {
   const state = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
-  const isRepeated = state.aim === 'decide' && isReadingRetried(error);
+  const isRepeated = state.aim === 'decide' && mayReadAgain(error);
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 

@@ -44,7 +44,8 @@ export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
 }
 
 /** The records of one noun of a service, as the loop reads and writes them. */
-export interface RecordPort extends Abilities {
+export interface RecordPort {
+  readonly abilities: Abilities;
   readonly limits: CallLimits;
   /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
   readonly isRun: boolean;
@@ -61,7 +62,7 @@ export interface RecordPort extends Abilities {
    * @param reading the last reading of the record, if there is one. Without it only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
-  toRequest(
+  prepareRequest(
     row: Pick<Row, 'id' | 'intent'>,
     planned: Planned,
     reading: Reading | undefined,
@@ -80,7 +81,7 @@ interface PortOptions {
   readonly sendsEtags: boolean;
 }
 
-/** Creates the port of a noun. Its `toRequest` throws a UsageError if the service lacks the operation. */
+/** Creates the port of a noun. Its `prepareRequest` throws a UsageError if the service lacks the operation. */
 export function createRecordPort(client: Client, name: NounName, options: PortOptions): RecordPort {
   const { operations } = client.contract;
   const noun: Noun = nouns[name];
@@ -90,7 +91,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const { run, sendsEtags, limits = client.limits } = options;
   const pace = run?.pace;
   const etagCondition = (etag: string | undefined) => (etag === undefined ? undefined : { 'if-match': etag });
-  const port: RecordPort = {
+  const abilities: Abilities = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && run)),
     canList: operations.has(ids.list),
@@ -99,9 +100,12 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     createsByPut: isCount && !operations.has(ids.create),
     isEmbedded: isEmbedded(client.baseUrl),
     mayCreate: run?.mayCreate ?? false,
+    writeOnly,
+  };
+  const port: RecordPort = {
+    abilities,
     limits,
     isRun: run !== undefined,
-    writeOnly,
     async read(id, options) {
       const readOptions = { ...options, pace, isFresh: true };
       const toReading = (answer: FetchedRecord): Reading =>
@@ -109,7 +113,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const found = await readRecord(client, name, id, readOptions).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record: a further list decides.
-      if (!port.canList) throw found.notFound;
+      if (!abilities.canList) throw found.notFound;
       return readFromList(client, name, id, { ...readOptions, needsWhole: true }).then(
         toReading,
         readingOfError,
@@ -126,7 +130,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         ? (fields.quantity as number | bigint)
         : fieldsOf(fields, namesIn(intent));
     },
-    async toRequest({ id, intent }, { action, after }, reading, options) {
+    async prepareRequest({ id, intent }, { action, after }, reading, options) {
       if (action === 'remove')
         return { operation: ids.delete, input: { id, headers: etagCondition(reading?.etag) } };
       if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
@@ -139,7 +143,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const body = isCount
         ? { quantity: after }
         : changesOf(after, port.valueOf(intent, reading?.record), writeOnly);
-      const before = isCount && !port.readsFirst ? undefined : reading?.record;
+      const before = isCount && !abilities.readsFirst ? undefined : reading?.record;
       return {
         operation: ids.update,
         input: {

@@ -34,14 +34,14 @@ export async function settle<SomeRow extends Row>(
   trustsEmpty = false,
   mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<Settled> {
-  const { isRun, limits } = port;
+  const { abilities, isRun, limits } = port;
   // Each request of a run has a deadline of its own.
   const deadlineMs = isRun ? undefined : monotonicMs() + limits.timeoutMs;
   let state = initialState(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
     const remainingMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - monotonicMs();
-    const situation = { abilities: port, limits, trustsEmpty, remainingMs, random: Math.random() };
+    const situation = { abilities, limits, trustsEmpty, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
     if (step.kind === 'end') {
@@ -49,7 +49,7 @@ export async function settle<SomeRow extends Row>(
       return { state, outcome, record, error };
     }
     if (step.kind === 'write' && !sends)
-      return { state, request: await port.toRequest(state, step.planned, state.reading) };
+      return { state, request: await port.prepareRequest(state, step.planned, state.reading) };
     const isMarked = step.kind === 'read' || !step.needsMark || !mark || mark(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted || !isMarked ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
@@ -67,7 +67,7 @@ async function perform(
   const options = { retries: 0, deadlineMs };
   try {
     if (step.kind === 'write') {
-      const request = await port.toRequest(state, step.planned, state.reading, options);
+      const request = await port.prepareRequest(state, step.planned, state.reading, options);
       return { kind: 'sent', write: await port.send(request, options) };
     }
     const reading = await port.read(step.id, options);
@@ -77,11 +77,6 @@ async function perform(
     if (error instanceof CliError) return { kind: 'not-read', error };
     throw error;
   }
-}
-
-interface SettleAllOptions extends SettleOptions {
-  /** The most rows at a time. */
-  readonly concurrency: number;
 }
 
 /** Keeps what happens to rows. */
@@ -104,7 +99,7 @@ export interface RowKeeper<SomeRow extends Row> {
 export async function settleAll<SomeRow extends Row>(
   port: RecordPort,
   rows: Iterable<SomeRow>,
-  { concurrency, ...options }: SettleAllOptions,
+  { concurrency, ...options }: SettleOptions & { readonly concurrency: number },
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let trustsEmpty = false;

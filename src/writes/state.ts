@@ -24,7 +24,7 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly lastWrite?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
   readonly attempts: number;
-  /** How many retries there were. A retry goes back to a reading or to an attempt. */
+  /** The number of retries. A retry goes back to a reading or to an attempt. */
   readonly retries: number;
   /** How often a row that adds was planned again, because somebody else had changed its count. */
   readonly replans: number;

@@ -95,6 +95,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has the planned value already', add(5), planned(10, 15), 15, 'write 20'],
     ['does not exist', add(5), certain, null, 'failed no_entry'],
     ['does not exist and may be created', add(5), certain, null, 'create 5', mayCreate],
+    ['is as expected', { kind: 'add', change: 5, expected: 10 }, certain, 10, 'write 15'],
+    ['is not as expected', { kind: 'add', change: 5, expected: 10 }, certain, 11, 'failed changed'],
   ],
   'add d, uncertain': [
     ['has the new value', add(5), sent(10, 15), 15, 'applied'],

@@ -189,7 +189,9 @@ test('an undo says first which rows a resume would settle', async () => {
   healed(shop);
   const { code, stderr } = await shop.run('undo --yes');
   expect(code).toBe(3);
-  expect(stderr).toContain('1 row may have been written, and the undo leaves it alone: `petstore resume r1`');
+  expect(stderr).toContain(
+    '1 row may have been written, and an undo leaves such rows alone; run `petstore resume r1` first',
+  );
 });
 
 test('an undo that has nothing left to do names the last other run, if no run was named', async () => {
