@@ -3,10 +3,12 @@ import type { Outcome, Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { isLeft, isPerhapsWritten, type RunRow, rowName, rowStateOf } from './run-row.ts';
+import { findRow, isLeft, isPerhapsWritten, type RunRow, rowName, rowStateOf } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
+
+type Claims = Map<RunRow, Outcome>;
 
 /**
  * Finds the claims of other runs on the rows of a session. A row keeps its first claim: of the run that is undone, then of the runs of
@@ -15,76 +17,104 @@ import type { SessionSubject } from './session-subject.ts';
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
 export async function findClaims(
-  { list, run: { id, header }, undoneRun }: SessionSubject,
+  subject: SessionSubject,
   rows: readonly RunRow[],
 ): Promise<ReadonlyMap<RunRow, Outcome>> {
-  const { target, noun, delivery, flags } = header;
-  const undoneRows = new Map(undoneRun?.rows.map((row) => [row.line, row]));
-  const claims = new Map<RunRow, Outcome>();
+  const claims: Claims = new Map();
   const certainRows = rows.filter(({ doubt }) => !doubt);
-  for (const row of certainRows) {
-    const undoneRow = undoneRows.get(row.line);
-    const claim = undoneRun && undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
-    if (claim) claims.set(row, claim);
-  }
-  for (const info of delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery))
-    if (info.id !== id)
-      await addClaims(claims, list, info, certainRows, (row, other, undoRow) =>
-        isTakenBack(undoRow) ? undefined : claimOfBooking(info, row, other),
-      );
-  const ownPlanNumber = (row: RunRow) => ownPlanNumberOf(row, undoneRows.get(row.line));
-  const replaceableRows = rows.filter((row) => row.id !== undefined && Number.isFinite(ownPlanNumber(row)));
-  for (const info of replaceableRows.length > 0 ? runsOnTarget(list, target) : []) {
-    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
-    const earlierRows = replaceableRows.filter((row) => ownPlanNumber(row) < info.planNumber);
-    const claimOf = undoneRun ? claimOnUndo : claimOnResume;
-    await addClaims(claims, list, info, earlierRows, (row, laterRow, undoRow) =>
-      hasPlannedSince(row, laterRow, ownPlanNumber(row)) ? claimOf(info, row, laterRow, undoRow) : undefined,
-    );
-  }
+  addClaimsOfUndoneRun(claims, subject, certainRows);
+  await addClaimsOfDelivery(claims, subject, certainRows);
+  await addClaimsOfLaterRuns(claims, subject, rows);
   return claims;
 }
 
-/**
- * Adds the claims of one run on the rows that have none.
- *
- * @param claimOf returns the claim by the run's own row for the same record, and that of its undo.
- */
-async function addClaims(
-  claims: Map<RunRow, Outcome>,
-  list: RunList,
-  info: RunInfo,
-  rows: readonly RunRow[],
-  claimOf: (row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined) => Outcome | undefined,
-): Promise<void> {
-  const openRows = rows.filter((row) => !claims.has(row));
-  if (openRows.length === 0) return;
-  const otherRows = await readRowsById(list, info.id);
-  const undoRows = await readRowsById(list, info.undo?.id);
-  for (const row of openRows) {
-    const otherRow = otherRows.get(row.id);
-    const claim = otherRow && claimOf(row, otherRow, undoRows.get(row.id));
+/** An undo leaves the unknown rows of its run alone until a person has settled them there. */
+function addClaimsOfUndoneRun(
+  claims: Claims,
+  { undoneRun }: SessionSubject,
+  certainRows: readonly RunRow[],
+): void {
+  if (!undoneRun) return;
+  for (const row of certainRows) {
+    const undoneRow = findRow(undoneRun.rows, row.line);
+    const claim = undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
     if (claim) claims.set(row, claim);
   }
 }
 
+/** A row that another run of its delivery has booked is not booked again. */
+async function addClaimsOfDelivery(
+  claims: Claims,
+  { list, run: { id, header } }: SessionSubject,
+  certainRows: readonly RunRow[],
+): Promise<void> {
+  const { target, delivery, flags } = header;
+  if (delivery === null || flags.again) return;
+  for (const info of runsOfDelivery(list, target, delivery)) {
+    if (info.id === id) continue;
+    for (const [row, other, undoRow] of await findShared(claims, list, info, certainRows)) {
+      const claim = isTakenBack(undoRow) ? undefined : claimOfBooking(info, row, other);
+      if (claim) claims.set(row, claim);
+    }
+  }
+}
+
 /**
- * Returns the number of the plan that a row rests on. A later plan of another run has a claim on the row: plan 4 of this run sent 10,
- * and plan 6 of another run wrote 12, so the 12 says nothing about the 10, and must not become 10. Infinity if no later plan has a
- * claim: rows that add do not replace a value, and a new run is the last.
- *
- * @param undoneRow the row that an undo takes back. Its plan counts, because its value is set back.
+ * A run that has planned a record later has a claim on its row. Plan 4 of this run sent 10, and plan 6 of another run wrote 12: the 12
+ * does not show what became of the 10, and it must not become 10 again.
  */
-function ownPlanNumberOf(row: RunRow, undoneRow: RunRow | undefined): number {
+async function addClaimsOfLaterRuns(
+  claims: Claims,
+  { list, run: { id, header }, undoneRun }: SessionSubject,
+  rows: readonly RunRow[],
+): Promise<void> {
+  const planNumberOf = (row: RunRow) =>
+    ownPlanNumber(row, undoneRun && findRow(undoneRun.rows, row.line)) ?? Number.POSITIVE_INFINITY;
+  if (!rows.some((row) => Number.isFinite(planNumberOf(row)))) return;
+  for (const info of runsOnTarget(list, header.target)) {
+    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== header.noun) continue;
+    const earlierRows = rows.filter((row) => row.id !== undefined && planNumberOf(row) < info.planNumber);
+    for (const [row, laterRow, undoRow] of await findShared(claims, list, info, earlierRows)) {
+      if (!hasPlannedSince(row, laterRow, planNumberOf(row))) continue;
+      const claim = undoneRun ? claimOnUndo(info, row, laterRow, undoRow) : claimOnResume(info, row);
+      if (claim) claims.set(row, claim);
+    }
+  }
+}
+
+/** A row without a claim, the row of another run for the same record, and the row of the undo of that run. */
+type SharedRows = readonly [row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined];
+
+async function findShared(
+  claims: Claims,
+  list: RunList,
+  info: RunInfo,
+  rows: readonly RunRow[],
+): Promise<SharedRows[]> {
+  const openRows = rows.filter((row) => !claims.has(row));
+  if (openRows.length === 0) return [];
+  const otherRows = await readRowsById(list, info.id);
+  const undoRows = await readRowsById(list, info.undo?.id);
+  return openRows.flatMap((row): SharedRows[] => {
+    const otherRow = otherRows.get(row.id);
+    return otherRow ? [[row, otherRow, undoRows.get(row.id)]] : [];
+  });
+}
+
+/**
+ * Returns the number of the plan that chose the value that a row writes, or that an undo sets back. Rows that add do not replace a
+ * value, and a new run is the last: they have none.
+ */
+function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | undefined {
   if (row.doubt) return row.planNumber;
-  if (undoneRow) return row.intent.kind === 'add' ? Number.POSITIVE_INFINITY : undoneRow.planNumber;
-  return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : Number.POSITIVE_INFINITY;
+  if (undoneRow) return row.intent.kind === 'add' ? undefined : undoneRow.planNumber;
+  return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : undefined;
 }
 
 /** Returns true if a later plan was to write the record of a row, or found the value there that it asks for. */
-function hasPlannedSince({ intent }: Row, laterRow: RunRow, ownPlanNumber: number): boolean {
+function hasPlannedSince({ intent }: Row, laterRow: RunRow, planNumber: number): boolean {
   return (
-    ownPlanNumber < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged')
+    planNumber < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged')
   );
 }
 
@@ -152,7 +182,6 @@ function leaveToPerson(id: string): Outcome {
   return { kind: 'unknown', reason: { code: 'later_run', message } };
 }
 
-/** Returns the claim of the run that is undone: an undo leaves its unknown rows alone until a person has settled them there. */
 function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefined {
   const state = rowStateOf(undoneRow);
   // A person has settled it since.
