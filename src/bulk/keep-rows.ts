@@ -6,6 +6,7 @@ import { isPlainSet } from '../writes/decide.ts';
 import type { Outcome } from '../writes/row.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
+import type { Run } from './run.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
@@ -17,34 +18,21 @@ const maxPlainSets = 512;
  */
 const maxOtherRows = 64;
 
-/**
- * Yields the rows of a plan, and marks them in the journal before they are sent: after a power cut, a row without a mark was
- * certainly never sent. If a mark cannot be written, the run stops.
- */
-export function* markBeforeSending(
-  rowsToWrite: readonly RunRow[],
-  journal: Journal,
-  stop: Stop<CliError>,
-  concurrency: number,
-): Generator<RunRow> {
+/** Takes the rows from an index on that share a mark. */
+function rowsOfMark(rowsToWrite: readonly RunRow[], from: number, concurrency: number): RunRow[] {
   const maxSharing = ({ intent, planned }: RunRow) => {
     // After a kill only a person can settle a marked create.
     if (planned?.action === 'create') return concurrency;
     return isPlainSet(intent) ? maxPlainSets : maxOtherRows;
   };
-  for (let from = 0; from < rowsToWrite.length; ) {
-    const rows: RunRow[] = [];
-    let most = Number.POSITIVE_INFINITY;
-    for (const row of rowsToWrite.slice(from, from + maxPlainSets)) {
-      most = Math.min(most, maxSharing(row));
-      if (rows.length >= most) break;
-      rows.push(row);
-    }
-    from += rows.length;
-    const lines = rows.map(({ line }) => line);
-    if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return;
-    yield* rows;
+  const rows: RunRow[] = [];
+  let most = Number.POSITIVE_INFINITY;
+  for (const row of rowsToWrite.slice(from, from + maxPlainSets)) {
+    most = Math.min(most, maxSharing(row));
+    if (rows.length >= most) break;
+    rows.push(row);
   }
+  return rows;
 }
 
 /** Marks rows, and returns when the mark is on the disk. @throws CliError as `Journal.sync`. */
@@ -76,6 +64,10 @@ interface SessionKeeper extends Required<RowKeeper<RunRow>> {
 const saveEveryMs = 1000;
 
 interface KeeperOptions {
+  readonly run: Pick<Run, 'marked'>;
+  readonly rowsToWrite: readonly RunRow[];
+  /** The most rows at a time. */
+  readonly concurrency: number;
   readonly stop: Stop<CliError>;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
@@ -84,14 +76,17 @@ interface KeeperOptions {
 }
 
 /**
- * Keeps rows in a journal, and stops the run after a row as `whyStop` says. Outcomes wait a moment, because many lines in one
+ * Keeps rows in a journal, and stops the run after a row as `whyStop` says. A row is marked before it is sent: after a power cut, a row
+ * without a mark was certainly never sent. Outcomes wait a moment, because many lines in one
  * write cost as much as one. They may be lost: the row is marked, so a resume reads its record. If the run writes to the embedded
  * store, they wait until the store is saved. If an outcome cannot be kept, the run stops.
  */
 export function createRowKeeper(
   journal: Journal,
-  { stop, maxErrors, saveStore }: KeeperOptions,
+  { run, rowsToWrite, concurrency, stop, maxErrors, saveStore }: KeeperOptions,
 ): SessionKeeper {
+  /** The index of the first row that has had no mark. */
+  let unmarkedFrom = 0;
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
@@ -120,8 +115,19 @@ export function createRowKeeper(
     return flushed;
   };
   return {
-    mark: ({ line }, planned) =>
-      keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [line], planned })),
+    beforeSend(row, planned) {
+      // Other values than those of the plan: somebody else has changed the record.
+      if (planned !== row.planned)
+        return keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
+      while (!run.marked.has(row.line)) {
+        const rows = rowsOfMark(rowsToWrite, unmarkedFrom, concurrency);
+        if (rows.length === 0) throw new Error(`the plan does not write the row of line ${row.line}`);
+        unmarkedFrom += rows.length;
+        const lines = rows.filter(({ outcome }) => !outcome).map(({ line }) => line);
+        if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return false;
+      }
+      return true;
+    },
     async keepOutcome(row, settled) {
       const { state, outcome } = settled;
       if (!outcome) return;

@@ -24,7 +24,7 @@ import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
 import { beginSession } from './journal.ts';
-import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
+import { createRowKeeper } from './keep-rows.ts';
 import { listRuns, type RunList, toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
 import { type Report, reportOutput, reportView } from './report.ts';
@@ -210,7 +210,9 @@ async function writePlan(
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     using journal = await beginSession(list, run, plan.rows);
     lock.nameRun(run);
-    const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore: client.saveStore });
+    const { rowsToWrite } = plan;
+    const { saveStore } = client;
+    const keeper = createRowKeeper(journal, { run, rowsToWrite, concurrency, stop, maxErrors, saveStore });
     const { counts } = keeper;
     const activity = {
       label: runKinds[run.header.kind].activity,
@@ -218,9 +220,8 @@ async function writePlan(
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };
     const writeRows = async () => {
-      const marked = markBeforeSending(plan.rowsToWrite, journal, stop, concurrency);
       try {
-        await settleAll(port, marked, { stopped: stop.stopped, concurrency }, keeper);
+        await settleAll(port, rowsToWrite, { stopped: stop.stopped, concurrency }, keeper);
       } finally {
         await keeper.flush();
       }

@@ -96,8 +96,8 @@ function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
     : [state, { kind: 'read', id, waitMs }];
 }
 
-function thenWrite(state: State, planned: Planned, needsMark = false, waitMs = 0): Next {
-  return [state, { kind: 'write', planned, needsMark, waitMs }];
+function thenWrite(state: State, planned: Planned, waitMs = 0): Next {
+  return [state, { kind: 'write', planned, waitMs }];
 }
 
 /** Goes back to a reading or to the same attempt after an error, unless the row must end. */
@@ -115,7 +115,7 @@ function tryAgain(
   // An uncertain row is read before each attempt.
   if (to === 'read' || state.doubt || !state.planned)
     return thenRead({ ...state, retries }, situation, delayMs);
-  return thenWrite({ ...state, retries }, state.planned, false, delayMs);
+  return thenWrite({ ...state, retries }, state.planned, delayMs);
 }
 
 function afterReading(
@@ -148,7 +148,7 @@ function planWrite(state: State, planned: Planned): Next {
   const isKept =
     earlier?.action === planned.action && (intent.kind !== 'add' || isMetBy(earlier.before, planned.before));
   if (isKept) return thenWrite(state, earlier);
-  return thenWrite({ ...state, aim: 'decide', planned }, planned, earlier !== undefined);
+  return thenWrite({ ...state, aim: 'decide', planned }, planned);
 }
 
 function afterNoReading(old: State, error: CliError, situation: Situation): Next {

@@ -25,14 +25,14 @@ interface SettleOptions {
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
  * @param trustsEmpty as in `Situation`.
- * @param mark as in `RowKeeper`.
+ * @param beforeSend as in `RowKeeper`.
  */
 export async function settle<SomeRow extends Row>(
   port: RecordPort,
   row: SomeRow,
   { stopped, sends = true }: SettleOptions,
   trustsEmpty = false,
-  mark?: RowKeeper<SomeRow>['mark'],
+  beforeSend?: RowKeeper<SomeRow>['beforeSend'],
 ): Promise<Settled> {
   const { abilities, isRun, limits } = port;
   // Each request of a run has a deadline of its own.
@@ -50,9 +50,9 @@ export async function settle<SomeRow extends Row>(
     }
     if (step.kind === 'write' && !sends)
       return { state, request: await port.prepareRequest(state, step.planned, state.reading) };
-    const isMarked = step.kind === 'read' || !step.needsMark || !mark || mark(row, step.planned);
+    const isKept = step.kind === 'read' || !beforeSend || beforeSend(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
-    event = stopped.aborted || !isMarked ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
+    event = stopped.aborted || !isKept ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
   }
 }
 
@@ -82,18 +82,16 @@ async function perform(
 /** Keeps what happens to rows. */
 export interface RowKeeper<SomeRow extends Row> {
   /**
-   * Marks new values of a row in the journal, and returns when the mark is on the disk. Returns false if it cannot be kept: then
-   * nothing is sent. A command without a journal has no `mark`.
+   * Keeps that a row is about to be sent with these values, and returns when that is on the disk. Returns false if it cannot be kept:
+   * then nothing is sent. A command without a journal has no `beforeSend`.
    */
-  mark?(row: SomeRow, planned: Planned): boolean;
+  beforeSend?(row: SomeRow, planned: Planned): boolean;
   keepOutcome(row: SomeRow, settled: Settled): Promise<void>;
 }
 
 /**
  * Settles rows, several at a time, and passes the result of each to `keeper`. No row begins after the stop. No two rows have the
  * same record, so there are never two requests for one record at once.
- *
- * @param rows a row is taken right before it is settled: the rows of a run are marked in its journal when they are taken.
  * @throws what `keeper` throws.
  */
 export async function settleAll<SomeRow extends Row>(
@@ -104,7 +102,7 @@ export async function settleAll<SomeRow extends Row>(
 ): Promise<void> {
   let trustsEmpty = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, trustsEmpty, keeper.mark);
+    const settled = await settle(port, row, options, trustsEmpty, keeper.beforeSend);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     trustsEmpty ||= port.isRun && isReadBack && outcome?.kind === 'applied';

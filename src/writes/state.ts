@@ -32,13 +32,7 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  /** `needsMark`: a plan has other values for the row, so a run marks these in its journal before they are sent. */
-  | {
-      readonly kind: 'write';
-      readonly planned: Planned;
-      readonly needsMark: boolean;
-      readonly waitMs: number;
-    }
+  | { readonly kind: 'write'; readonly planned: Planned; readonly waitMs: number }
   | ({ readonly kind: 'end' } & End);
 
 /** The end of a row. It has no outcome if the work was stopped before anything was sent. */

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
+import type { RunEvent } from '../../src/bulk/run-events.ts';
 import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
 import { newRow } from '../../src/bulk/run-row.ts';
 import type { CliError } from '../../src/process/errors.ts';
@@ -171,16 +172,40 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
 });
 
-test('new values are on disk before they are sent, and an outcome that is not saved is unknown', async () => {
-  const kept: object[] = [];
-  const sync = () => kept.push({ kind: 'sync' });
-  const journal = { append: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
+test('rows are on disk before they are sent, also with new values, and an outcome that is not saved is unknown', async () => {
+  const kept: RunEvent[] = [];
+  const syncs: number[] = [];
+  const run = { marked: new Set<number>() };
+  const append = (events: readonly RunEvent[]) => {
+    kept.push(...events);
+    for (const event of events)
+      if (event.kind === 'mark') for (const line of event.rows) run.marked.add(line);
+  };
+  const journal = { append, sync: () => syncs.push(kept.length) } as unknown as Journal;
   const stop = new Stop<CliError>();
   const saveStore = () => Promise.reject(new Error('no space left'));
-  const keeper = createRowKeeper(journal, { stop, maxErrors: 100, saveStore });
-  const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
-  await keeper.mark(row, { action: 'set', before: 1, after: 2 });
-  expect(kept.splice(0)).toMatchObject([{ kind: 'mark' }, { kind: 'sync' }]);
+  const first = { action: 'set', before: 0, after: 1 } as const;
+  const rowsToWrite = [2, 3, 4].map((line) => ({
+    ...newRow({ line, id: BigInt(line), intent: { kind: 'add', change: 1 }, text: undefined }),
+    planned: first,
+  }));
+  const row = rowsToWrite[0] as (typeof rowsToWrite)[number];
+  const keeper = createRowKeeper(journal, {
+    run,
+    rowsToWrite,
+    concurrency: 8,
+    stop,
+    maxErrors: 100,
+    saveStore,
+  });
+  expect([keeper.beforeSend(row, first), keeper.beforeSend(row, first)]).toEqual([true, true]);
+  const changed = { action: 'set', before: 1, after: 2 } as const;
+  expect(keeper.beforeSend(row, changed)).toBe(true);
+  expect(kept.splice(0)).toEqual([
+    { kind: 'mark', rows: [2, 3, 4] },
+    { kind: 'mark', rows: [2], planned: changed },
+  ]);
+  expect(syncs).toEqual([1, 2]);
   await keeper.keepOutcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
