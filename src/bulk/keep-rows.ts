@@ -77,15 +77,15 @@ interface KeeperOptions {
 
 /**
  * Keeps rows in a journal, and stops the run after a row as `whyStop` says. A row is marked before it is sent: after a power cut, a row
- * without a mark was certainly never sent. Outcomes wait a moment, because many lines in one
- * write cost as much as one. They may be lost: the row is marked, so a resume reads its record. If the run writes to the embedded
- * store, they wait until the store is saved. If an outcome cannot be kept, the run stops.
+ * without a mark was certainly never sent. Outcomes wait a moment, because many lines in one write cost as much as one. They may be
+ * lost: the row is marked, so a resume reads its record. If the run writes to the embedded store, they wait until the store is saved.
+ * If a mark or an outcome cannot be kept, the run stops.
  */
 export function createRowKeeper(
   journal: Journal,
   { run, rowsToWrite, concurrency, stop, maxErrors, saveStore }: KeeperOptions,
 ): SessionKeeper {
-  /** The index of the first row that has had no mark. */
+  /** The index of the first row of the plan that no mark has named. */
   let unmarkedFrom = 0;
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
