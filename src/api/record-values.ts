@@ -121,6 +121,26 @@ export function isShownBy(sent: RecordValue, actual: RecordValue, writeOnly?: Re
   return unshownFields(sent, actual).every(({ name }) => writeOnly?.has(name));
 }
 
+/**
+ * Returns true if a field that was to be changed is exactly as before. An object with a member that was to be removed looks as if it
+ * showed what was sent.
+ *
+ * @param writeOnly the fields that no answer has.
+ */
+export function isAsBefore(
+  before: RecordValue,
+  sent: RecordValue,
+  actual: RecordValue,
+  writeOnly: ReadonlySet<string>,
+): boolean {
+  if (!isFields(before) || !isFields(sent) || !isFields(actual)) return false;
+  return Object.keys(sent).some((name) => {
+    const [was, asked, is] = [before, sent, actual].map((fields) => fields[name] ?? omittedValues[name]);
+    const isAsked = isSame(asked, was) || isSameInstant(asked, was);
+    return !isAsked && !writeOnly.has(name) && isSame(was, is) && isSame(is, was);
+  });
+}
+
 /** An expected field that the actual value does not have, or has with another value. */
 interface Difference extends ReturnType<typeof comparedCategories> {
   readonly name: string;
@@ -219,7 +239,7 @@ export function isShown(sent: JsonValue | undefined, actual: JsonValue | undefin
     return sent.length === actual.length && sent.every((item, index) => isShown(item, actual[index]));
   if (isJsonObject(sent) && isJsonObject(actual))
     return Object.entries(sent).every(([name, value]) => isShown(value, actual[name]));
-  return isSame(sent, actual) || isSameInstant(sent, actual);
+  return isSame(sent, actual) || isSame(actual, sent) || isSameInstant(sent, actual);
 }
 
 function isSameInstant(value: JsonValue | undefined, other: JsonValue | undefined): boolean {
@@ -227,18 +247,21 @@ function isSameInstant(value: JsonValue | undefined, other: JsonValue | undefine
   return instant !== undefined && typeof other === 'string' && instant === toInstant(other);
 }
 
-/** Returns true if two values are equal: numbers by their values, undefined and null also, and objects and lists by all members. */
-function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a === 'number' && typeof b === 'number') return false;
-  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
-  if (isJsonObject(a) && isJsonObject(b))
-    return Object.keys({ ...a, ...b }).every((name) => isSame(a[name], b[name]));
-  // A table has the JSON of a list or an object in a cell.
-  const [text, other] = [a, b].map((value) => (typeof value === 'string' ? value : printJson(value)));
-  return text === other || isSameNumber(a, b);
+/**
+ * Returns true if a value is as expected: numbers by their values, undefined and null alike, and objects and lists by all members. A
+ * text also stands for its value in JSON, because a table has only texts.
+ */
+function isSame(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
+  if (expected === actual) return true;
+  if (typeof expected === 'number' && typeof actual === 'number') return false;
+  if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);
+  if (typeof actual === 'string') return false;
+  if (typeof expected === 'string') return expected === printJson(actual);
+  if (Array.isArray(expected) && Array.isArray(actual))
+    return expected.length === actual.length && expected.every((item, index) => isSame(item, actual[index]));
+  if (isJsonObject(expected) && isJsonObject(actual))
+    return Object.keys({ ...expected, ...actual }).every((name) => isSame(expected[name], actual[name]));
+  return printJson(expected) === printJson(actual) || isSameNumber(expected, actual);
 }
 
 function isNothing(value: JsonValue | undefined): boolean {

@@ -64,7 +64,7 @@ export class Journal {
     this.sync();
   }
 
-  /** Appends the end of a session, and returns when it is on the disk. */
+  /** Appends the end of a session. The run has ended once that is on the disk. */
   appendEnd(): void {
     const { rows, header, planNumber } = this.run;
     const end = { ...rowTotals(rows, header), planNumber, ended: new Date().toISOString() };

@@ -118,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
       if (!response || !attempt) return judgeFailure(error, attempt);
       // The body of a PUT may also send back fields that the user did not set.
       const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
-      return judgeSuccess(call, values as Fields, response, attempt);
+      return judgeSuccess({ ...call, before: input.before?.fields }, values as Fields, response, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {

@@ -1,7 +1,8 @@
+import { writeOnlyFields } from '../api/contract.ts';
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { type Fields, type ServiceRecord, unshownFields } from '../api/record-values.ts';
+import { type Fields, isAsBefore, type ServiceRecord, unshownFields } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { CliError, type ErrorDetails, InterruptedError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -22,6 +23,8 @@ interface WriteCall {
   readonly operation: Operation;
   /** The id, unless a create leaves it to the service. */
   readonly recordId?: bigint | undefined;
+  /** The fields of the record before the write, if it was read. */
+  readonly before?: Fields | undefined;
 }
 
 /** One attempt of a write, judged by its answer. */
@@ -112,7 +115,7 @@ export function attemptDetails(
 
 /** Reads the record and the id in a response, or says in a clause why it does not show what the user set. */
 function readWrite(
-  { client, operation, recordId }: WriteCall,
+  { client, operation, recordId, before }: WriteCall,
   values: Fields,
   response: HttpResponse,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly mismatch?: string | undefined } {
@@ -144,7 +147,12 @@ function readWrite(
   if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
     return { mismatch: 'the answer is not the deleted record' };
   const others = otherValues(operation, values, fields, mask);
-  const mismatch = others.length === 0 ? undefined : `the answer has ${others.join('; ')}`;
+  const mismatch =
+    others.length > 0
+      ? `the answer has ${others.join('; ')}`
+      : isAsBefore(before ?? null, values, fields, new Set(writeOnlyFields(operation)))
+        ? 'the answer shows what was there before'
+        : undefined;
   return { record, id: idIn(operation, fields), mismatch };
 }
 

@@ -1,4 +1,4 @@
-import { describeValue, isMetBy, isShownBy, type RecordValue } from '../api/record-values.ts';
+import { describeValue, isAsBefore, isMetBy, isShownBy, type RecordValue } from '../api/record-values.ts';
 import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
@@ -228,7 +228,9 @@ function confirm(
   situation: Situation,
 ): Next {
   const { before, after } = state.planned as Planned;
-  if (isShownBy(after, now, situation.abilities.writeOnly)) return endApplied(state, reading.record);
+  const { writeOnly } = situation.abilities;
+  const isShown = isShownBy(after, now, writeOnly) && !isAsBefore(before, after, now, writeOnly);
+  if (isShown) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;

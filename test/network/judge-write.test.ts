@@ -12,15 +12,15 @@ const service = { contract: builtInContract, baseUrl: 'http://shop.example', sec
 /** The judgement of an answer; a text is sent as it is, anything else as JSON. */
 function judge(
   operation: keyof typeof operations,
-  intent: { readonly id?: bigint | undefined; readonly values?: Fields },
+  intent: { readonly id?: bigint | undefined; readonly values?: Fields; readonly before?: Fields },
   [status, body = '', type = 'application/json']: readonly [status: number, body?: unknown, type?: string],
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { status, headers: { 'content-type': type }, body: text };
   const request = { method: 'PUT', url: `${service.baseUrl}/pets/1`, headers: {} };
   const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
-  const { id, values } = { id: 1n, values: {}, ...intent };
-  const call = { client: service, operation: operations[operation], recordId: id };
+  const { id, values, before } = { id: 1n, values: {}, before: undefined, ...intent };
+  const call = { client: service, operation: operations[operation], recordId: id, before };
   return judgeSuccess(call, values, response, attempt);
 }
 
@@ -61,6 +61,12 @@ describe('the answer of an update', () => {
     expect(judge('updatePet', { values }, [200, body]).verdict).toBe('shown');
   });
 
+  test('shows nothing new if a member that was to be removed is still there', () => {
+    const [before, values] = [{ meta: { a: 1, b: 2 } }, { meta: { a: 1 } }];
+    const { verdict, reason } = judge('updatePet', { values, before }, [200, { ...pet, ...before }]);
+    expect([verdict, reason?.message]).toEqual(['unclear', 'the answer shows what was there before']);
+  });
+
   test('shows something else, with both values', () => {
     const cases: readonly (readonly [Fields, object, string])[] = [
       [{ tags: ['a', 'b'] }, { ...pet, tags: ['a'] }, 'tags ["a"], not ["a","b"]'],
@@ -98,6 +104,9 @@ test.each<[expected: JsonValue, actual: JsonValue | undefined, isMet: boolean]>(
   [0.0000001, exact('1.0E-7'), true],
   [exact('-0.50'), -0.5, true],
   [exact('1.5e300'), exact('1.5e301'), false],
+  ['5', 5, true],
+  [5, '5', false],
+  [[1], '[1]', false],
   ['5e0', 5, false],
   [{ a: 1 }, { a: 1, b: null }, true],
   [{ a: 1 }, { a: 1, b: 2 }, false],
