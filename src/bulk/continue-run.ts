@@ -8,7 +8,7 @@ import { runError, toRunJson } from './report.ts';
 import { defaultFlags, type Run } from './run.ts';
 import { isPerhapsWritten, isResumable, needsPerson, type RunRow } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
-import { readNextSubject, type SessionSubject } from './session-subject.ts';
+import { readNextSubject, type SessionSubject, shardOfUndo } from './session-subject.ts';
 import { findTarget } from './target.ts';
 
 /**
@@ -32,9 +32,16 @@ export async function prepareSession(
     view: sessionView(choice?.header.noun ?? 'inventory', mode),
     async run() {
       // A run of a shard must be named, so a command without an id locks the whole target.
-      const facts = id === undefined ? { name: verb, flags: defaultFlags } : await readHeader(context.io, id);
+      const header = id === undefined ? undefined : await readHeader(context.io, id);
+      const { name = verb, flags: runFlags = defaultFlags } = header ?? {};
+      const shard = header && verb === 'undo' ? shardOfUndo(header) : runFlags.shard;
       const findSubject = (list: RunList) => findNextSubject(context, list, query, mode);
-      return runSession(context, { place: { ...facts, target }, findSubject }, flags, mode);
+      return runSession(
+        context,
+        { place: { target, name, flags: { ...runFlags, shard } }, findSubject },
+        flags,
+        mode,
+      );
     },
   };
 }

@@ -72,17 +72,17 @@ function earlierNameOf(target: string): string {
 
 /**
  * Finds a run of the same delivery and profile whose target has another name but may be the same: only one of the two has a tenant, or
- * another binding splits the same URL in another way.
+ * another binding adds another base path to the same base URL.
  */
 function findUnderOtherName(
   { runs }: RunList,
-  { target, profile, updateRoute }: RunHeader,
+  { target, unboundTarget, profile }: RunHeader,
   delivery: string,
 ): RunInfo | undefined {
   return runs.find(
     ({ header, state, perhapsWritten }) =>
       (differByTenant(target, header.target) ||
-        (header.target !== target && header.updateRoute === updateRoute)) &&
+        (header.target !== target && header.unboundTarget === unboundTarget)) &&
       header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
       (isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0)),

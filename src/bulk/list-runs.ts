@@ -1,14 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
-import { nouns } from '../api/nouns.ts';
 import type { Settings } from '../config/settings.ts';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import type { Run, RunHeader, SessionEnd } from './run.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './run-row.ts';
-import { describeUpdateRoute, findHolders, runFolderOf } from './target.ts';
+import { describeBinding, differenceOfBindings, findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -101,10 +100,11 @@ export function checkService(
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
-  const { profile: other, updateRoute, noun, target } = info.header;
-  if (updateRoute !== describeUpdateRoute(target, contract, noun))
+  const { profile: other, binding, noun, target } = info.header;
+  const difference = differenceOfBindings(binding, describeBinding(target, contract, noun));
+  if (difference !== undefined)
     throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
-      hint: `bind the service as it was: ${updateRoute === '' ? `without ${nouns[noun].operations.update}` : updateRoute}`,
+      hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
       code: 'other_profile',
     });
   if (other === null || other === profile?.value || !profileNames.includes(other)) return;

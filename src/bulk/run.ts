@@ -45,8 +45,10 @@ export const headerSchema = v.object({
   noun: v.picklist(Object.keys(nouns) as NounName[]),
   /** The name of the service: see `findTarget`. */
   target: v.string(),
-  /** How the service takes an update of the noun: see `describeUpdateRoute`. */
-  updateRoute: v.string(),
+  /** The name of the service without a binding: see `unboundTarget`. */
+  unboundTarget: v.string(),
+  /** Where the writes of the noun went: see `describeBinding`. */
+  binding: v.record(v.string(), v.string()),
   /** The profile that was active; null if there was none. */
   profile: v.nullable(v.string()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */

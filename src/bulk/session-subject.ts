@@ -1,6 +1,6 @@
 import type { Intent } from '../writes/row.ts';
 import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
-import { createRun, defaultFlags, type Run } from './run.ts';
+import { createRun, defaultFlags, type Run, type RunHeader, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
 
 /** What a session is about: a run among the runs of this user. */
@@ -54,14 +54,18 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
       undoes: id ?? null,
       file: null,
       delivery: null,
-      // The undo writes only records of the same shard.
-      flags: { ...defaultFlags, shard: header.flags.shard },
+      flags: { ...defaultFlags, shard: shardOfUndo(header) },
       rows: rows.length,
       invalid: 0,
       skipped: 0,
     },
     rows,
   );
+}
+
+/** Returns the shard of the undo of a run. A file of creates is split by its lines, so their ids may be of any shard. */
+export function shardOfUndo({ kind, flags }: Pick<RunHeader, 'kind' | 'flags'>): Shard | null {
+  return kind === 'create' ? null : flags.shard;
 }
 
 /**

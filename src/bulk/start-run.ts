@@ -11,7 +11,7 @@ import { toRunJson } from './report.ts';
 import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
-import { describeUpdateRoute, findTarget } from './target.ts';
+import { describeBinding, findTarget, unboundTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -43,7 +43,8 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
     kind,
     noun,
     target,
-    updateRoute: describeUpdateRoute(target, await context.contract(), noun),
+    unboundTarget: unboundTarget(context, target),
+    binding: describeBinding(target, await context.contract(), noun),
     profile: context.settings.profile?.value ?? null,
     format,
     columns,

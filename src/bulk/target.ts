@@ -6,6 +6,7 @@ import type { Contract } from '../api/contract.ts';
 import { bareHost } from '../api/http.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { resolvePaths } from '../config/file.ts';
+import type { Settings } from '../config/settings.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, fileError } from '../process/errors.ts';
@@ -25,26 +26,49 @@ export function runFolderOf(io: Io): string {
  */
 export async function findTarget(context: Context): Promise<string> {
   const { settings } = context;
-  const target = targetOf(addressOf(settings, await context.contract()));
-  const tenant = settings.get('tenant');
-  if (!settings.offline) return tenant === undefined ? target : `${target} tenant ${tenant}`;
+  if (!settings.offline) return withTenant(settings, addressOf(settings, await context.contract()));
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
   const { readStoreId } = await import('../server/store-file.ts');
   return `offline:${readStoreId(offlineStore) ?? realFile(offlineStore)}`;
 }
 
+/** Where the writes of a noun go: the URL of each operation, and the name of each field in requests. */
+export type Binding = Readonly<Record<string, string>>;
+
 /**
- * Describes how a service takes an update: `PUT http://localhost:4010/store/inventory/{petId} quantity`, with the tenant of the target.
- * Another binding may change something else, or have another target for the same URL.
+ * Describes the binding of a noun: `updateInventory` is `PUT http://localhost:4010/store/inventory/{}`, with the tenant of the target,
+ * and `quantity` is `quantity`.
  */
-export function describeUpdateRoute(target: string, { operations }: Contract, noun: NounName): string {
+export function describeBinding(target: string, { operations }: Contract, noun: NounName): Binding {
   const { fields, operations: ids } = nouns[noun];
-  const update = operations.get(ids.update);
-  if (!update) return '';
-  const names = fields.flatMap(({ name }) => update.body?.fields[name]?.wireName ?? []);
   const [address, ...tenant] = target.split(' ');
-  return [update.method, `${address}${update.path}`, ...names, ...tenant].join(' ');
+  const writes = [ids.create, ids.update, ids.delete].flatMap((id) => operations.get(id) ?? []);
+  const routes = writes.map(({ id, method, path }) => {
+    // The name of a path parameter means nothing.
+    const url = `${address}${path.replace(/\{[^}]*\}/g, '{}')}`;
+    return [id, [method, url, ...tenant].join(' ')];
+  });
+  const names = fields.map(({ name }) => {
+    const body = writes.find((write) => write.body?.fields[name])?.body;
+    return [name, body?.fields[name]?.wireName];
+  });
+  return Object.fromEntries([...routes, ...names].filter(([, value]) => value !== undefined));
+}
+
+/** Finds what two bindings have both, and have differently. */
+export function differenceOfBindings(binding: Binding, other: Binding): string | undefined {
+  return Object.keys(binding).find((name) => (other[name] ?? binding[name]) !== binding[name]);
+}
+
+/** Returns the name that the target would have without a binding, which may add a base path to the base URL of the user. */
+export function unboundTarget({ settings }: Context, target: string): string {
+  return settings.offline ? target : withTenant(settings, settings.baseUrl ?? '');
+}
+
+function withTenant(settings: Settings, baseUrl: string): string {
+  const tenant = settings.get('tenant');
+  return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
 }
 
 /** Returns true if two targets have one address, and only one of them has a tenant. */

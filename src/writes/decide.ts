@@ -3,7 +3,6 @@ import {
   describeValue,
   isFields,
   isMetBy,
-  isShownBy,
   type RecordValue,
 } from '../api/record-values.ts';
 import type { ReasonCode } from '../client/reasons.ts';
@@ -108,7 +107,7 @@ function decideUncertain(
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
-  if (isShownBy(after, now))
+  if (isMetBy(after, now))
     return intent.kind === 'add' && doubt !== 'sent' ? leaveAsChanged(planned, now) : applied;
   if (now === null) return leaveAsChanged(planned, now);
   return isPlainSet(intent) ? toWrite('set', before, after) : leaveAsChanged(planned, now);

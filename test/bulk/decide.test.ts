@@ -63,6 +63,13 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['lacks a field that is to go', set({ note: undefined }), certain, { note: null }, 'unchanged'],
   ],
   'set v, uncertain': [
+    [
+      'has a further member, of somebody else',
+      set({ meta: { a: 1 } }),
+      sent({ meta: {} }, { meta: { a: 1 } }),
+      { meta: { a: 1, b: 2 } },
+      'write {"meta":{"a":1}}',
+    ],
     ['has the new value', set(5), sent(3, 5), 5, 'applied'],
     ['has the new value after a refusal in doubt', set(5), refused(3, 5), 5, 'applied'],
     ['has the old value', set(5), sent(3, 5), 3, 'write 5'],

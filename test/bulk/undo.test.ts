@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { defaultFlags } from '../../src/bulk/run.ts';
+import { shardOfUndo } from '../../src/bulk/session-subject.ts';
 import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 import { answering, counts, healed, type Scene, setting, stories } from './story.ts';
@@ -203,4 +205,10 @@ test('an undo that has nothing left to do names the last other run, if no run wa
   const other = '; the last other run is r2 (later.csv): petstore undo r2';
   expect((await shop.run('undo --yes')).stderr).toBe(`${undone}${other}\n`);
   expect((await shop.run('undo r1 --yes')).stderr).toBe(`${undone}\n`);
+});
+
+test('the undo of a shard of creates locks the whole target, because their ids are of any shard', () => {
+  const flags = { ...defaultFlags, shard: { index: 1, count: 2 } };
+  expect(shardOfUndo({ kind: 'create', flags })).toBeNull();
+  expect(shardOfUndo({ kind: 'update', flags })).toEqual(flags.shard);
 });
