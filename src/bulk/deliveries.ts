@@ -71,8 +71,8 @@ function earlierNameOf(target: string): string {
 }
 
 /**
- * Finds a run of the same delivery and profile whose target has another name but may be the same: only one of the two has a tenant, or
- * another binding adds another base path to the same base URL.
+ * Finds a run of the same delivery whose target has another name but may be the same service: it has the same profile, and only one of
+ * the two has a tenant; or another binding adds another base path to the same base URL.
  */
 function findUnderOtherName(
   { runs }: RunList,
@@ -81,9 +81,8 @@ function findUnderOtherName(
 ): RunInfo | undefined {
   return runs.find(
     ({ header, state, perhapsWritten }) =>
-      (differByTenant(target, header.target) ||
+      ((differByTenant(target, header.target) && header.profile === profile) ||
         (header.target !== target && header.unboundTarget === unboundTarget)) &&
-      header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
       (isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0)),
   );

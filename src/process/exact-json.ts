@@ -290,9 +290,11 @@ class Reader {
     const value = Number(digits);
     if (!Number.isFinite(value)) throw this.unexpected(start, 'a number that is not finite');
     if (/[eE]/.test(digits)) {
-      // A double may be another integer, or 0 in place of a very small number.
-      const isExact = String(value) === digits || (value !== 0 && Number.isSafeInteger(value));
-      return isExact && !this.isInput ? value : new ExactNumber(digits);
+      // A double may be another number, or 0 in place of a very small one.
+      const exact = new ExactNumber(digits);
+      const isPlain = !Number.isInteger(value) || Number.isSafeInteger(value);
+      const isExact = String(value) === digits || (isPlain && isSameNumber(value, exact));
+      return isExact && !this.isInput ? value : exact;
     }
     if (digits.length < 16) return value;
     if (/^[-\d]*$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);

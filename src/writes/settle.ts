@@ -1,3 +1,4 @@
+import { isShownBy } from '../api/record-values.ts';
 import type { OperationRequest } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -105,7 +106,10 @@ export async function settleAll<SomeRow extends Row>(
     const settled = await settle(port, row, options, trustsEmpty, keeper.beforeSend);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
-    trustsEmpty ||= port.isRun && isReadBack && outcome?.kind === 'applied';
+    const { before = null, after = null } = state.planned ?? {};
+    // A record that showed the new values before proves nothing.
+    const isProof = isReadBack && !isShownBy(after, before, port.abilities.writeOnly);
+    trustsEmpty ||= port.isRun && isProof && outcome?.kind === 'applied';
     await keeper.keepOutcome(row, settled);
     return settled;
   };

@@ -45,7 +45,14 @@ test.each([...broken.trim().split(/\n| {2}/), '"a\tb"', '\u00a01', ''])(
   },
 );
 
-test.each(['900719925474099e2', '9007199254743e5', '1e-400', '-2e-324'])('%s keeps its digits', (digits) => {
+test.each([
+  '900719925474099e2',
+  '9007199254743e5',
+  '90071992547409905e-1',
+  '1.0000000000000000000001e0',
+  '1e-400',
+  '-2e-324',
+])('%s keeps its digits', (digits) => {
   expect(printJson(parseJson(`{"id":${digits}}`))).toBe(`{"id":${digits}}`);
   expect(printJson(parseJson(digits))).toBe(digits);
 });
