@@ -143,10 +143,10 @@ function afterReading(
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
 function planWrite(state: State, planned: Planned): Next {
-  const { intent, doubt, planned: earlier } = state;
+  const { doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
-  const isKept =
-    earlier?.action === planned.action && (intent.kind !== 'add' || isMetBy(earlier.before, planned.before));
+  // The record as it was read last is what an undo sets back.
+  const isKept = earlier?.action === planned.action && isMetBy(earlier.before, planned.before);
   if (isKept) return thenWrite(state, earlier);
   return thenWrite({ ...state, aim: 'decide', planned }, planned);
 }

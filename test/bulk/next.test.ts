@@ -314,3 +314,9 @@ test.each([
   await settleAll(port, rows, options, { keepOutcome });
   expect(outcomes).toEqual(['applied', expected]);
 });
+
+test('a row that replaces what somebody has set since its plan keeps that value, which an undo sets back', () => {
+  const state = initialState({ id: 7n, intent: { kind: 'set', value: rex }, planned: planned(mia, rex) });
+  const [, step] = next(state, { kind: 'read', reading, now: { name: 'Tom' } }, usual);
+  expect(step).toMatchObject({ kind: 'write', planned: { before: { name: 'Tom' }, after: rex } });
+});
