@@ -124,22 +124,12 @@ test('a delivery asks to change counts, not to set them, and names each run that
 
 test('a delivery is one whatever the spelling of the address, and the case, spaces and dashes of its number', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
-  const forms = [
-    'LS-1',
-    ' LS-1 ',
-    'ls-1',
-    'LS\u20131',
-    'LS\u20101',
-    'LS\u22121',
-    'LS-\u200b1',
-    '\uff2c\uff33-1',
-  ];
+  const forms = ['LS-1', ' LS-1 ', 'ls-1', 'LS\u20131', 'LS\u22121', 'LS-\u200b1', '\uff2c\uff33-1'];
   for (const [at, number] of forms.entries()) {
     const words = ['inventory', 'apply', 'd.csv', '--relative', '--delivery', number, '--yes'];
     words.push('--base-url', at < 4 ? shop.url : shop.url.replace('127.0.0.1', 'LOCALHOST'));
-    expect(await shop.report(words)).toMatchObject(
-      at === 0 ? { code: 0, applied: 1 } : { code: 0, booked: 1 },
-    );
+    const outcome = at === 0 ? { applied: 1 } : { booked: 1 };
+    expect(await shop.report(words)).toMatchObject({ code: 0, ...outcome });
   }
   expect(shop.stock.get('1')).toBe(6);
 });
@@ -229,34 +219,27 @@ test('an earlier run on a record does not hold up a row, even if the row is plan
   expect(shop.stock.get('1')).toBe(20);
 });
 
-test.each([
-  ['in its header', ['LS-1', 'LS-2'], (text: string) => text.replace(/^\{/, '{{')],
+test.each<[what: string, numbers: readonly string[], damage: (text: string) => string]>([
+  ['in its header', ['LS-1', 'LS-2'], (text) => text.replace(/^\{/, '{{')],
   ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
-  ['all after some letters', ['LS-1', 'LS-2'], (text: string) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
-  ['a missing target', ['LS-1', 'LS-2'], (text: string) => text.replace(/"target":"[^"]*",/, '')],
-  [
-    'a count of rows that is not a number',
-    ['LS-1'],
-    (text: string) => text.replace('"rows":2', '"rows":"2"'),
-  ],
+  ['all after some letters', ['LS-1', 'LS-2'], (text) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
+  ['a missing target', ['LS-1', 'LS-2'], (text) => text.replace(/"target":"[^"]*",/, '')],
+  ['a count of rows that is not a number', ['LS-1'], (text) => text.replace('"rows":2', '"rows":"2"')],
   // Rows of another delivery rest on no outcome of this one.
-  ['in an outcome', ['LS-1'], (text: string) => text.replace('"kind":"applied"', '"kind":applied')],
-] as const)(
-  'a journal with damage (%s) stops the deliveries %s, and is named',
-  async (_, numbers, damage) => {
-    await using shop = await stockShop([5, 5], delivery('1,+1 2,+2'));
-    await shop.report(deliver);
-    const path = shop.journal('r1');
-    writeFileSync(path, damage(readFileSync(path, 'utf8')));
-    shop.write('d.csv', changes('1,+3'));
-    for (const number of numbers) {
-      const refused = await shop.report(deliver.replace('LS-1', number));
-      expect(refused.code).toBe(2);
-      expect(refused.error?.message).toContain(`${path}: this journal cannot be read: `);
-    }
-    expect([...shop.stock.values()]).toEqual([6, 7]);
-  },
-);
+  ['in an outcome', ['LS-1'], (text) => text.replace('"kind":"applied"', '"kind":applied')],
+])('a journal with damage (%s) stops the deliveries %s, and is named', async (_, numbers, damage) => {
+  await using shop = await stockShop([5, 5], delivery('1,+1 2,+2'));
+  await shop.report(deliver);
+  const path = shop.journal('r1');
+  writeFileSync(path, damage(readFileSync(path, 'utf8')));
+  shop.write('d.csv', changes('1,+3'));
+  for (const number of numbers) {
+    const refused = await shop.report(deliver.replace('LS-1', number));
+    expect(refused.code).toBe(2);
+    expect(refused.error?.message).toContain(`${path}: this journal cannot be read: `);
+  }
+  expect([...shop.stock.values()]).toEqual([6, 7]);
+});
 
 test.each([
   ['3, of this delivery', 6, (header: object) => ({ header }), ['LS-1'], 'petstore 3'],
@@ -288,12 +271,8 @@ test.each([
 test.each(['shop.localhost', '127.0.0.2'])(
   'a journal of version 3 stops it at %s, which was localhost',
   (host) => {
-    const old = {
-      target: 'http://localhost:4010',
-      delivery: 'LS-1',
-      writtenBy: 'petstore 3',
-      path: 'r1.jsonl',
-    };
+    const by = { writtenBy: 'petstore 3', path: 'r1.jsonl' };
+    const old = { target: 'http://localhost:4010', delivery: 'LS-1', ...by };
     const list = { runs: [], unreadable: [old] } as unknown as RunList;
     const runsAt = (name: string, number: string) => runsOfDelivery(list, `http://${name}:4010`, number);
     expect(() => runsAt(host, 'LS-1')).toThrow('petstore 3');

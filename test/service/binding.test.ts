@@ -38,12 +38,8 @@ describe('a binding', () => {
   test('is shown as a table with its reasons, and summed up in one line', async () => {
     const result = await run(['api', 'bind', await file('openapi.yaml', warehouse)]);
     expect(result.code).toBe(0);
-    expect(
-      result.stdout
-        .split('\n')
-        .slice(0, 4)
-        .map((line) => line.split(/ {2,}/).map((cell) => cell.trim())),
-    ).toEqual([
+    const lines = result.stdout.split('\n', 4);
+    expect(lines.map((line) => line.trimEnd().split(/ {2,}/))).toEqual([
       ['operation', 'state', 'method', 'path', 'why'],
       ['listPets', 'bound', 'GET', '/animals', 'its operationId is the same'],
       ['createPet', 'bound', 'POST', '/animals', 'its operationId is the same'],
@@ -61,20 +57,11 @@ describe('a binding', () => {
 
   test('is stored: operations come from it until `api unbind`', async () => {
     await run(['api', 'bind', await file('openapi.json', toOpenApi({ sunset: '2027-12-31' }))]);
-    expect(rows(await run('api operations -o json')).getPet).toEqual({
-      operation: 'getPet',
-      method: 'GET',
-      path: '/pets/{petId}',
-      tag: 'Pets',
-      source: 'bound',
-      ...{
-        stability: 'stable',
-        deprecated: true,
-        sunset: '2027-12-31',
-        tryIt: true,
-        why: 'its operationId is the same',
-      },
-    });
+    const operation = { operation: 'getPet', method: 'GET', path: '/pets/{petId}', tag: 'Pets' };
+    const state = { stability: 'stable', deprecated: true, sunset: '2027-12-31', tryIt: true };
+    const match = { source: 'bound', why: 'its operationId is the same' };
+    const { getPet } = rows(await run('api operations -o json'));
+    expect(getPet).toEqual({ ...operation, ...state, ...match });
     expect(await run('api unbind')).toMatchObject({ code: 0, stdout: '' });
     expect(await sourceOf()).toBe('stated');
     expect(await run('api unbind')).toMatchObject({ code: 0 });
@@ -119,12 +106,9 @@ describe('a binding', () => {
       return sources.flatMap(([flag, source]) => (source === 'bound' ? [flag] : []));
     };
     await run(['api', 'bind', path, '--profile', 'one'], '');
-    expect(
-      await boundWith(
-        ...['--profile one', '--profile two', '--profile also', '--profile one --base-url http://other.test'],
-        ...['--base-url http://one.test', '--offline'],
-      ),
-    ).toEqual(['--profile one']);
+    const others = ['--profile two', '--profile also', '--base-url http://one.test', '--offline'];
+    const elsewhere = '--profile one --base-url http://other.test';
+    expect(await boundWith('--profile one', ...others, elsewhere)).toEqual(['--profile one']);
     await run(['api', 'bind', path, '--base-url', 'http://two.test/v1'], '');
     const addresses = ['--profile two', '--base-url http://two.test', '--base-url http://two.test:81'];
     expect(await boundWith(...addresses)).toEqual(['--profile two', '--base-url http://two.test']);

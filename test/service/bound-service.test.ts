@@ -37,12 +37,8 @@ test('a service is called with its own paths, methods, names and constant parame
   const { done } = await bindTo(service, warehouse);
   expect(JSON.parse(await done('pets list --status available --category 1 -o json'))).toEqual([rex]);
   const [call = ''] = service.calls().filter((each) => each.startsWith('GET /animals?'));
-  expect(call.slice('GET /animals?'.length).split('&').sort()).toEqual([
-    'api-version=2',
-    'category_id=1',
-    'page_size=50',
-    'pet_status=available',
-  ]);
+  const query = call.slice('GET /animals?'.length).split('&').sort().join('&');
+  expect(query).toBe('api-version=2&category_id=1&page_size=50&pet_status=available');
   service.requests.length = 0;
   await done('pets update 7 --status sold');
   await done('inventory set 9007199254740993 5');
@@ -93,13 +89,9 @@ test('a pet that cannot be read alone is found in the list, and --map settles a 
     failed(2, 'the service offers no way to set the stock count of a pet: '),
   );
   expect(service.calls()).toEqual(['GET /pets', 'GET /pets']);
-  const maps = [
-    '--map',
-    'listInventory=GET /a/inventory',
-    '--map',
-    'updateInventory=PATCH /a/inventory/{petId}',
-  ];
-  expect(await run(['api', 'bind', ...maps])).toMatchObject({ code: 0 });
+  const maps = ['listInventory=GET /a/inventory', 'updateInventory=PATCH /a/inventory/{petId}'];
+  const flags = maps.flatMap((map) => ['--map', map]);
+  expect(await run(['api', 'bind', ...flags])).toMatchObject({ code: 0 });
   await done('inventory set 7 3');
   expect(service.calls()).toContain('PATCH /a/inventory/7');
 });
@@ -236,13 +228,9 @@ test('an update sends back a field with one of our names but another meaning as 
   const description = describeLines(record, 'GET /pets/{id} -> Pet', 'PUT /pets/{id} Pet -> Pet');
   const { done } = await bindTo(service, description, { maps: ['pets.name=title'] });
   expect(await done('pets get 1 -o csv')).toBe('id,name,category,status\n1,Rex,x,\n');
-  expect(JSON.parse(await done('pets update 1 --name Max -o json'))).toEqual({
-    id: 1,
-    title: 'Max',
-    name: 'tag 7',
-    category: 'x',
-  });
-  expect(bodies(service, 'PUT')).toEqual(['{"id":1,"title":"Max","name":"tag 7","category":"x"}']);
+  const sent = '{"id":1,"title":"Max","name":"tag 7","category":"x"}';
+  expect(await done('pets update 1 --name Max -o json')).toBe(`${sent}\n`);
+  expect(bodies(service, 'PUT')).toEqual([sent]);
 });
 
 test('a new entry has no status if the service does not take it, in a bulk run either', async () => {
@@ -292,24 +280,14 @@ test('an order whose pet has another name is unbound, and its --map line binds a
   expect(service.requests).toEqual([]);
   const { done } = await bindTo(service, description, { maps: ['orders.petId=pet'] });
   await done('orders create --pet 2 --quantity 4 --no-complete --field user=3');
-  expect(JSON.parse(bodies(service, 'POST')[0] ?? '')).toEqual({
-    pet: 2,
-    quantity: 4,
-    user: 3,
-    complete: false,
-  });
+  const sent = { pet: 2, quantity: 4, user: 3, complete: false };
+  expect(bodies(service, 'POST').map((body) => JSON.parse(body))).toEqual([sent]);
   expect(await done('orders get 7 -o csv')).toContain('7,2,1,,false');
 });
 
 test('a DELETE whose description has no responses succeeds by any 2xx, and its body is not read as a record', async () => {
-  for (const reply of [
-    { body: { deleted: true } },
-    { status: 201 },
-    { status: 202 },
-    { status: 203 },
-    { body: [{ id: 9 }] },
-    { body: 'gone' },
-  ]) {
+  const withBody = [{ deleted: true }, [{ id: 9 }], 'gone'].map((body) => ({ body }));
+  for (const reply of [...withBody, { status: 201 }, { status: 202 }, { status: 203 }]) {
     const gone = new Set<string>();
     await using service = await recordingServer({}, ({ method, path }) => {
       if (gone.has(path)) return refusal(404);

@@ -100,19 +100,6 @@ GET /pets -> Pet[] = listPets
 GET /pets/{petID} -> Pet = getPet
 DELETE /pets/{pet-id} = deletePet
 
-# purchase orders
-PurchaseOrder: id# supplier total
-GET /orders -> PurchaseOrder[]
-POST /orders PurchaseOrder
-GET /orders/{id} -> PurchaseOrder
-PUT /orders/{id} PurchaseOrder
-DELETE /orders/{id}
-
-# an archive beside the shop, though it has our operationId
-Pet: id# name status
-GET /pets -> Pet[] = listPets
-DELETE /archive/pets/{petId} (deletePet)
-
 # orders by number
 Order: id# orderNumber# petId# quantity#
 GET /orders -> Order[] = listOrders
@@ -247,9 +234,10 @@ GET /admin/pets -> Pet[]
 DELETE /admin/pets/{id}
 DELETE /pets/{id} = deletePet
 
-# actions below a pet
+# actions below a pet, and an archive beside the shop, though it has our operationId
 Pet: id# name status
 GET /pets -> Pet[] = listPets
+DELETE /archive/pets/{petId} (deletePet)
 POST /pets/{petId}/adopt
 POST /pets/{petId}/delete
 PUT /pets/{petId}/status Pet
@@ -264,24 +252,11 @@ POST /pets Pet[]
 PUT /pets Pet[]
 DELETE /pets
 
-# forms
+# an envelope of another name, with a message
 Pet: id# name status
-GET /pets -> Pet[] = listPets
-POST /pets form
-PUT /pets/{id} form
-PATCH /pets/{id} json-patch
-
-# an envelope with a message
-Pet: id# name status
-GET /pets -> {success?, message, data: Pet[]} = listPets
-GET /pets/{id} -> {success?, message, data: Pet} = getPet
+GET /pets -> {success?, message, payload: Pet[]} = listPets
+GET /pets/{id} -> {success?, message, payload: Pet} = getPet
 DELETE /pets/{id} -> {success?, message} = deletePet
-
-# an envelope of another name
-Pet: id# name status
-GET /pets -> {payload: Pet[]} = listPets
-GET /pets/{id} -> {payload: Pet} = getPet
-DELETE /pets/{id} = deletePet
 
 # pets with a title and a category
 Item: id# title category. status
@@ -315,11 +290,6 @@ GET /api/pets/{petId} -> Pet
 DELETE /api/pets/{petId}
 GET /orders = listOrders
 
-# records alone
-Pet: id# name status
-GET /pets/{petId} -> Pet = getPet
-DELETE /pets/{petId} = deletePet
-
 # the service as its public documentation has it
 Pet: id# name status
 Order: id# petId# quantity# shipDate complete?
@@ -348,9 +318,10 @@ PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: it
 DELETE /inventory/{id} ! deleteInventory: its id may be the id of something else
 GET /pets/{petId}/inventory -> InventoryItem ! getInventory: it may be something else
 
-# near misses of another kind
+# records alone, and near misses of another kind
 Order: id# petId# quantity#
 GET /orders/{id} -> Order = getOrder
+DELETE /orders/{id} = deleteOrder
 GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, bind again and add --map listOrders='GET /shops/7/orders'
 
 # what cannot be called, or answers other records
@@ -410,11 +381,6 @@ GET /orders = listOrders
 # entries in an envelope, of text ids
 Entry: petId quantity#
 GET /inventory -> {data: Entry[]} ! listInventory: its Entry has the field petId as a string
-GET /orders = listOrders
-
-# entries in an envelope, with another name for the pet
-Entry: animal# quantity#
-GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId: if it is called animal, add --map inventory.petId=animal
 GET /orders = listOrders
 
 # entries with other names for both

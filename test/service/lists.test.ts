@@ -61,22 +61,14 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
         failed(2, 'the list may be cut, and this needs every record'),
       );
     }
-    expect(await run('pets list -o ids --fail-if any --limit 2')).toEqual({
-      code: 8,
-      stdout: '1\n2\n',
-      stderr: '',
-    });
+    const limited = await run('pets list -o ids --fail-if any --limit 2');
+    expect(limited).toEqual({ code: 8, stdout: '1\n2\n', stderr: '' });
   });
 
   test('stops a command that needs every record, before it writes anything', async () => {
     await using service = await shapedService(shape);
     const { run, home } = await bindTo(service);
-    for (const line of [
-      'pets get Pet9',
-      'inventory export',
-      'offline pull --yes',
-      'pets delete Pet9 --yes',
-    ]) {
+    for (const line of ['pets get Rex', 'inventory export', 'offline pull --yes', 'pets delete Rex --yes']) {
       const { code, stdout, stderr } = await run(line);
       expect([line, code, stdout]).toEqual([line, 2, '']);
       expect(stderr).toContain('the list may be cut, and this needs every record:');
