@@ -91,11 +91,11 @@ async function findShared(
   info: RunInfo,
   rows: readonly RunRow[],
 ): Promise<SharedRows[]> {
-  const openRows = rows.filter((row) => !claims.has(row));
-  if (openRows.length === 0) return [];
+  const unclaimedRows = rows.filter((row) => !claims.has(row));
+  if (unclaimedRows.length === 0) return [];
   const otherRows = await readRowsById(list, info.id);
   const undoRows = await readRowsById(list, info.undo?.id);
-  return openRows.flatMap((row): SharedRows[] => {
+  return unclaimedRows.flatMap((row): SharedRows[] => {
     const otherRow = otherRows.get(row.id);
     return otherRow ? [[row, otherRow, undoRows.get(row.id)]] : [];
   });

@@ -34,14 +34,14 @@ export function followUpOf(
   if (unwritten === 'journal') return undefined;
   // Another file, because the one of this session could not be written.
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
-  const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
-  if (unwritten === undefined && unfinished.length === 0) return undefined;
+  const openRows = rows.filter((row) => isResumable(row) || needsPerson(row));
+  if (unwritten === undefined && openRows.length === 0) return undefined;
   // Each row may wait for a person or for another run.
-  const waits = unfinished.flatMap(
+  const waits = openRows.flatMap(
     (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
   );
   const [firstWait] = waits;
-  if (!firstWait || waits.length < unfinished.length) return goOn(...again);
+  if (!firstWait || waits.length < openRows.length) return goOn(...again);
   if (firstWait.row === undefined) return goOn('undo', firstWait.run);
   const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
   const findCommand = createRow && lookUpCommand(context, nouns[noun], createRow);

@@ -6,7 +6,7 @@ import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import type { Run, RunHeader, SessionEnd } from './run.ts';
-import { type RunTotals, rowTotals, unfinishedCount } from './run-row.ts';
+import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
 import { describeBinding, differenceOfBindings, findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
@@ -176,5 +176,5 @@ export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
 
 function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
   if (undo?.state === 'finished') return 'undone';
-  return unfinishedCount(totals) === 0 ? 'finished' : 'stopped';
+  return openRowCount(totals) === 0 ? 'finished' : 'stopped';
 }

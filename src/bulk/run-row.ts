@@ -125,8 +125,8 @@ export function rowCountOf(counts: RowCounts): number {
   return rowStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/** Returns the number of rows that are left or unknown. A finished run has none. */
-export function unfinishedCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'>): number {
+/** Returns the number of open rows: they are left or unknown. A finished run has none. */
+export function openRowCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'>): number {
   return left + counts.unknown;
 }
 

@@ -9,7 +9,7 @@ import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import type { Run } from './run.ts';
-import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './run-row.ts';
+import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowStateOf, rowTotals } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
 
@@ -50,7 +50,7 @@ export async function settleByHand(
   using journal = new Journal(journalPath(list.folder, runId), run);
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
-  const remaining = unfinishedCount(rowTotals(run.rows));
+  const remaining = openRowCount(rowTotals(run.rows));
   const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
   if (remaining === 0) journal.appendEnd();
   const state =
