@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readToken } from '../../src/config/credential.ts';
@@ -233,4 +233,17 @@ test('a token command has no longer than a call may take', async () => {
   const env = { PETSTORE_TOKEN_COMMAND: 'sleep 5' };
   const { code, stderr } = await show(shop, { env, flags: '--timeout 200ms' });
   expect([code, stderr]).toEqual([4, 'error: token-command sleep: took longer than 200 ms\n']);
+});
+
+test('a binding does not keep the query of the address of its description, which may hold a token', async () => {
+  const description = JSON.parse((await openConfig({}).run('api spec -o json')).stdout);
+  await using server = await recordingServer({}, () => ({ body: description }));
+  const config = openConfig({ 'base-url': server.url });
+  expect(await config.run(`api bind ${server.url}/d.json?key=s3cret`)).toMatchObject({ code: 0 });
+  const files = readdirSync(config.folder, { recursive: true, withFileTypes: true });
+  const texts = files.flatMap((each) =>
+    each.isFile() ? readFileSync(join(each.parentPath, each.name), 'utf8') : [],
+  );
+  expect(texts.length).toBeGreaterThan(1);
+  expect(texts.join()).not.toContain('s3cret');
 });

@@ -64,7 +64,9 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
-  const next = { source, maps: allMaps, basePath: basePathFlag };
+  // A query may hold a token, which is never stored.
+  const hasQuery = source !== undefined && URL.canParse(source) && new URL(source).search !== '';
+  const next = { source: hasQuery ? undefined : source, maps: allMaps, basePath: basePathFlag };
   if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath, boundBy: next }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
