@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { RecordValue } from '../api/record-values.ts';
+import { lowestIndex, type RecordValue } from '../api/record-values.ts';
 import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent, Row } from '../writes/row.ts';
@@ -43,14 +43,7 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
 
 /** Finds the row of a line. Rows are in the order of their lines. */
 export function findRow(rows: readonly RunRow[], line: number): RunRow | undefined {
-  let low = 0;
-  let high = rows.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((rows[middle]?.line ?? line) < line) low = middle + 1;
-    else high = middle;
-  }
-  const row = rows[low];
+  const row = rows[lowestIndex(rows, (other) => other.line < line)];
   return row?.line === line ? row : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
@@ -9,8 +9,8 @@ import { resolvePaths } from '../config/file.ts';
 import type { Settings } from '../config/settings.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import { CliError, fileError } from '../process/errors.ts';
-import { ensureFolder, realFile } from '../process/files.ts';
+import { CliError } from '../process/errors.ts';
+import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
 import { areDisjoint, type Run, type RunHeader, type Shard } from './run.ts';
@@ -49,11 +49,13 @@ export function describeBinding(target: string, { operations }: Contract, noun: 
     const url = `${address}${path.replace(/\{[^}]*\}/g, '{}')}`;
     return [id, [method, url, ...tenant].join(' ')];
   });
-  const names = fields.map(({ name }) => {
-    const body = writes.find((write) => write.body?.fields[name])?.body;
-    return [name, body?.fields[name]?.wireName];
-  });
-  return Object.fromEntries([...routes, ...names].filter(([, value]) => value !== undefined));
+  const names = writes.flatMap(({ body }) =>
+    fields.flatMap(({ name }) => {
+      const field = body?.fields[name];
+      return field ? [[name, field.wireName]] : [];
+    }),
+  );
+  return Object.fromEntries([...routes, ...names]);
 }
 
 /** Finds what two bindings have both, and have differently. */
@@ -132,16 +134,11 @@ export async function lockTarget(
   ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for the journals of runs');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
-  const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) => {
-    const newPath = `${path}.new`;
-    try {
-      // Whole for its readers, but not synced: after a power cut nobody holds the lock.
-      writeFileSync(newPath, JSON.stringify({ target, shard, ...holder } satisfies Holder), { mode: 0o600 });
-      renameSync(newPath, `${path}.json`);
-    } catch (error) {
-      throw fileError('write', newPath, error);
-    }
-  };
+  const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) =>
+    // Not synced: after a power cut nobody holds the lock.
+    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, ...holder } satisfies Holder), {
+      isSynced: false,
+    });
   // The lock of the gate lets one process at a time look for holders and take its lock.
   const lockOrFindHolder = () =>
     withLock(gate, async () => {

@@ -150,7 +150,7 @@ function readWrite(
   const mismatch =
     others.length > 0
       ? `the answer has ${others.join('; ')}`
-      : isAsBefore(before ?? null, values, fields, new Set(writeOnlyFields(operation)))
+      : before && isAsBefore(before, values, fields, new Set(writeOnlyFields(operation)))
         ? 'the answer shows what was there before'
         : undefined;
   return { record, id: idIn(operation, fields), mismatch };

@@ -83,6 +83,12 @@ function readSome(file: number, into: Buffer): Promise<number | undefined> {
   });
 }
 
+interface WriteOptions {
+  readonly mode: number;
+  /** False if the content need not survive a power cut. By default true. */
+  readonly isSynced?: boolean;
+}
+
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
  * between. The folder must exist. If the path is a symbolic link, the file that it names is replaced. A pipe or a
@@ -90,11 +96,11 @@ function readSome(file: number, into: Buffer): Promise<number | undefined> {
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
-export function writeFileAtomic(path: string, data: string, mode = 0o600): void {
+export function writeFileAtomic(path: string, data: string, options: Partial<WriteOptions> = {}): void {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('is not a regular file');
-    writeFileSync(realFile(path), data, { mode });
+    writeFileSync(realFile(path), data, { mode: 0o600, ...options });
   } catch (error) {
     throw fileError('write', path, error);
   }
@@ -110,7 +116,7 @@ export function writeFileAtomic(path: string, data: string, mode = 0o600): void 
 export function writeFileSync(
   path: string,
   data: string | Iterable<string>,
-  { mode }: { readonly mode: number },
+  { mode, isSynced = true }: WriteOptions,
 ): void {
   const random = Math.random().toString(36).slice(2, 10);
   const temporary = join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
@@ -119,7 +125,7 @@ export function writeFileSync(
     try {
       if (typeof data === 'string') fillFile(file, data);
       else for (const line of data) fillFile(file, `${line}\n`);
-      syncFile(file);
+      if (isSynced) syncFile(file);
     } finally {
       closeSync(file);
     }
@@ -128,7 +134,7 @@ export function writeFileSync(
     rmSync(temporary, { force: true });
     throw error;
   }
-  syncPath(dirname(path));
+  if (isSynced) syncPath(dirname(path));
 }
 
 /** Writes the content of an open file to the disk, so that it survives a power cut. Node under --permission refuses the call. */

@@ -171,7 +171,7 @@ async function deliver(
     ...files.map(async ([name, print]) => {
       const path = resolve(io.cwd, name);
       ensureFolder(dirname(path), undefined, 0o777);
-      writeFileAtomic(path, print(report), 0o644);
+      writeFileAtomic(path, print(report), { mode: 0o644 });
     }),
     flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
   ]);
