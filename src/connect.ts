@@ -159,41 +159,52 @@ interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
   readonly token: 'none' | 'of-origin' | 'any';
 }
 
-async function collectHeaders(
-  { secrets, notice, readToken, settings }: Context,
-  { baseUrl, contract: { tokenHeader: described }, headerFlags, token }: HeaderSources,
-): Promise<ClientHeaders> {
+/** Collects the headers of every request. A header of `--header` replaces the one of the token. */
+async function collectHeaders(context: Context, sources: HeaderSources): Promise<ClientHeaders> {
+  const { secrets, settings } = context;
+  const { baseUrl, contract, headerFlags } = sources;
   const userHeaders = headerFlags.map(parseHeaderFlag);
-  const tokenHeaderNames = [settings.get('auth-header'), described?.name ?? []].flat();
+  const tokenHeaderNames = [settings.get('auth-header'), contract.tokenHeader?.name ?? []].flat();
   for (const name of tokenHeaderNames) secrets.addHeader(name);
   if (!isEmbedded(baseUrl) && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
-  const destination = { baseUrl, header: described, isNamed: token === 'any' };
-  const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
-  const label = tokenUse?.setting.label;
-  if (tokenUse?.kind === 'insecure')
-    throw new UsageError(`${label} is not sent: ${tokenUse.why}`, {
-      hint: 'use https, or set allow-insecure-http in the profile to send it anyway',
-      code: 'insecure',
-    });
-  const whyNoCredential =
-    tokenUse?.kind === 'withheld'
-      ? `${label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`
-      : undefined;
-  if (whyNoCredential !== undefined) await notice('remark', whyNoCredential);
-  const tokenHeaders: Header[] = [];
-  if (tokenUse?.kind === 'sent') {
-    const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.setting), { settings, secrets });
-    tokenHeaders.push({ name: tokenUse.header.name, value, givenBy: 'the token' });
-  }
+  const { tokenHeaders = [], ...credential } = await readCredential(context, sources);
   const credentialNames = ['authorization', ...tokenHeaderNames].map((name) => name.toLowerCase());
   const isAdded = userHeaders.some(({ name }) => credentialNames.includes(name.toLowerCase()));
   return {
+    ...credential,
+    ...(isAdded && { credentialSource: '--header' }),
     headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
-    credentialSource: isAdded ? '--header' : tokenUse?.kind === 'sent' ? label : undefined,
-    whyNoCredential,
   };
+}
+
+/** Reads the token, if it is sent, and makes its header. @throws UsageError `insecure` if it would go over plain http. */
+async function readCredential(
+  { secrets, notice, readToken, settings }: Context,
+  { baseUrl, contract, token }: HeaderSources,
+): Promise<Omit<ClientHeaders, 'headers'> & { readonly tokenHeaders?: readonly Header[] }> {
+  const destination = { baseUrl, header: contract.tokenHeader, isNamed: token === 'any' };
+  const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
+  if (!tokenUse) return {};
+  const { setting } = tokenUse;
+  switch (tokenUse.kind) {
+    case 'insecure':
+      throw new UsageError(`${setting.label} is not sent: ${tokenUse.why}`, {
+        hint: 'use https, or set allow-insecure-http in the profile to send it anyway',
+        code: 'insecure',
+      });
+    case 'withheld': {
+      const whyNoCredential = `${setting.label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`;
+      await notice('remark', whyNoCredential);
+      return { whyNoCredential };
+    }
+    case 'sent': {
+      const value = tokenHeaderValue(tokenUse, await readToken(setting), { settings, secrets });
+      const header = { name: tokenUse.header.name, value, givenBy: 'the token' };
+      return { credentialSource: setting.label, tokenHeaders: [header] };
+    }
+  }
 }
 
 /** Shorter values, as in `X-Debug: true`, are not masked, because they may be ordinary words in the output. */

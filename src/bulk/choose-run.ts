@@ -9,7 +9,7 @@ import {
   type RunList,
   runsOnTarget,
 } from './list-runs.ts';
-import { runKinds, shardName } from './run.ts';
+import { isSameTarget, runKinds, shardName, type Target, targetName } from './run.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
@@ -17,7 +17,7 @@ import { runKinds, shardName } from './run.ts';
 export interface RunQuery {
   readonly verb: 'resume' | 'undo';
   /** The target of the command. */
-  readonly target: string;
+  readonly target: Target;
   readonly contract: Contract;
   /** The id of the run. By default it is the last run on the target. */
   readonly id: string | undefined;
@@ -41,10 +41,10 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
       `${verb}: the last run, ${info.id}, is shard ${shardName(shard)} of ${header.name}`,
       `name it, and the runs of the other shards: petstore ${verb} ${info.id}; \`petstore runs\` lists them`,
     );
-  if (header.target !== target) {
+  if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== null && header.profile !== settings.profile?.value;
     throw new UsageError(
-      `run ${info.id} wrote to ${header.target}, and this command goes to another service`,
+      `run ${info.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
       isOfOtherProfile
         ? `give --profile ${header.profile}`
         : 'give its --base-url, or --offline, and set its tenant',

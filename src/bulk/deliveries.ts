@@ -2,9 +2,8 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import { checkService, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
-import { areDisjoint, type Run, type RunHeader } from './run.ts';
+import { areDisjoint, isSameTarget, type Run, type RunHeader, type Target, targetName } from './run.ts';
 import { readSubject } from './session-subject.ts';
-import { differByTenant } from './target.ts';
 
 // A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
 
@@ -20,7 +19,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
   const otherRun = flags.again ? undefined : findUnderOtherName(list, header, delivery);
   if (otherRun)
     throw new UsageError(
-      `delivery ${delivery}: its run ${otherRun.id} wrote to ${otherRun.header.target}, and this command goes to ${target}; nothing was sent`,
+      `delivery ${delivery}: its run ${otherRun.id} wrote to ${targetName(otherRun.header.target)}, and this command goes to ${targetName(target)}; nothing was sent`,
       {
         hint: 'if they are one service, use the binding and the tenant of that run; else --again books the delivery',
         code: 'other_profile',
@@ -45,12 +44,13 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
  *
  * @throws CliError `usage` if a journal of the target is damaged or of another version and may have booked the delivery.
  */
-export function runsOfDelivery(list: RunList, target: string, delivery: string): RunInfo[] {
+export function runsOfDelivery(list: RunList, target: Target, delivery: string): RunInfo[] {
+  const name = targetName(target);
   for (const { path, writtenBy, ...other } of list.unreadable)
     if (
       writtenBy &&
       (other.target === undefined ||
-        ([target, earlierNameOf(target)].includes(other.target) && isSameDelivery(other.delivery, delivery)))
+        ([name, earlierNameOf(name)].includes(other.target) && isSameDelivery(other.delivery, delivery)))
     )
       throw new UsageError(
         `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
@@ -70,22 +70,28 @@ function earlierNameOf(target: string): string {
   );
 }
 
-/**
- * Finds a run of the same delivery whose target has another name but may be the same service: it has the same profile, and only one of
- * the two has a tenant; or another binding adds another base path to the same base URL.
- */
+/** Finds a run of the same delivery whose target is another but may be the same service. */
 function findUnderOtherName(
   { runs }: RunList,
-  { target, unboundTarget, profile }: RunHeader,
+  { target, profile }: RunHeader,
   delivery: string,
 ): RunInfo | undefined {
   return runs.find(
     ({ header, state, perhapsWritten }) =>
-      ((differByTenant(target, header.target) && header.profile === profile) ||
-        (header.target !== target && header.unboundTarget === unboundTarget)) &&
+      !isSameTarget(header.target, target) &&
+      mayBeSameService(header.target, target, header.profile === profile) &&
       isSameDelivery(header.delivery, delivery) &&
       (isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0)),
   );
+}
+
+/**
+ * Returns true if two targets may be one service: another binding adds another base path to the same base URL; or the address and the
+ * profile are the same, and only one of them has a tenant.
+ */
+function mayBeSameService(a: Target, b: Target, isSameProfile: boolean): boolean {
+  if (a.tenant === b.tenant) return a.unboundAddress === b.unboundAddress;
+  return a.address === b.address && isSameProfile && (a.tenant === null || b.tenant === null);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import type { Run, RunHeader, SessionEnd } from './run.ts';
+import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target, targetName } from './run.ts';
 import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
 import { describeBinding, differenceOfBindings, findHolders, runFolderOf } from './target.ts';
 
@@ -63,11 +63,11 @@ export async function listRuns(io: Io): Promise<RunList> {
  *
  * @throws CliError `usage` if a journal that may be of the target is damaged. Journals of other versions are ignored.
  */
-export function runsOnTarget({ runs, unreadable }: RunList, target: string): RunInfo[] {
+export function runsOnTarget({ runs, unreadable }: RunList, target: Target): RunInfo[] {
   // A journal whose header is damaged too may be of any target.
   for (const { problem, writtenBy, target: other } of unreadable)
-    if (writtenBy === undefined && (other === undefined || other === target)) throw problem;
-  return runs.filter(({ header }) => header.target === target);
+    if (writtenBy === undefined && (other === undefined || other === targetName(target))) throw problem;
+  return runs.filter(({ header }) => isSameTarget(header.target, target));
 }
 
 /** Returns true if a process carries out the run, or a session of it is still needed. */
@@ -100,8 +100,8 @@ export function checkService(
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
-  const { profile: other, binding, noun, target } = info.header;
-  const difference = differenceOfBindings(binding, describeBinding(target, contract, noun));
+  const { profile: other, binding, noun } = info.header;
+  const difference = differenceOfBindings(binding, describeBinding(contract, noun));
   if (difference !== undefined)
     throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
       hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
@@ -131,8 +131,10 @@ export async function readRun({ folder, runs }: RunList, id: string): Promise<Ru
 }
 
 /** The number of the next plan on a target, from 1. Two shards may plan at once and get one number: they share no record. */
-export function nextPlanNumber({ runs }: RunList, target: string): number {
-  const numbers = runs.filter(({ header }) => header.target === target).map(({ planNumber }) => planNumber);
+export function nextPlanNumber({ runs }: RunList, target: Target): number {
+  const numbers = runs
+    .filter(({ header }) => isSameTarget(header.target, target))
+    .map(({ planNumber }) => planNumber);
   return Math.max(0, ...numbers) + 1;
 }
 

@@ -1,9 +1,10 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import * as v from 'valibot';
 import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
-import { createRun, type InvalidRecord, type Run, type SessionEnd } from './run.ts';
+import { createRun, type InvalidRecord, type Run, type SessionEnd, targetName, targetSchema } from './run.ts';
 import {
   applyEvent,
   endKilledSession,
@@ -143,14 +144,14 @@ function parseBegin(path: string, text: string) {
 
 /** The facts in the first line of an unreadable journal. */
 export interface UnreadableHead {
-  /** The target, unless the line is damaged too. */
+  /** The name of the target, unless the line is damaged too. */
   readonly target?: string;
   readonly delivery?: string;
   /** The version of petstore that can finish the run, unless the journal is damaged. */
   readonly writtenBy?: string;
 }
 
-/** Reads the facts in the first line of an unreadable journal. Earlier formats had the header in the line itself. */
+/** Reads the facts in the first line of an unreadable journal. Earlier formats had the header in the line itself, or the target as its name. */
 export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
   const line = jsonIn(await readFirstLine(path).catch(() => ''));
   if (!isJsonObject(line)) return {};
@@ -158,6 +159,7 @@ export async function readUnreadableHead(path: string): Promise<UnreadableHead> 
   const { journal: version } = line;
   return {
     ...(typeof target === 'string' && { target }),
+    ...(v.is(targetSchema, target) && { target: targetName(target) }),
     ...(typeof delivery === 'string' && { delivery }),
     ...(typeof version === 'number' && version !== journalVersion && { writtenBy: writerOf(version) }),
   };

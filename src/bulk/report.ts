@@ -12,7 +12,7 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
-import { runKinds, shardName } from './run.ts';
+import { runKinds, shardName, targetName } from './run.ts';
 import {
   idOfRow,
   type RowCounts,
@@ -46,7 +46,7 @@ export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'cou
     noun,
     file: undoes ?? basename(name),
     shard: shard ? shardName(shard) : undefined,
-    target,
+    target: targetName(target),
     profile: profile ?? undefined,
     delivery: delivery ?? undefined,
     started,

@@ -39,14 +39,21 @@ export const runKinds = {
   undo: { operation: 'update', action: 'take back', activity: 'undoing', canBeUndone: false },
 } as const;
 
+/** The service that runs write to, as `findTarget` finds it. All spellings of a URL give the same address. */
+export const targetSchema = v.object({
+  /** The base URL, with the base path of the binding; `offline:<id>` for an embedded store. */
+  address: v.string(),
+  /** The address without the base path of the binding. */
+  unboundAddress: v.string(),
+  /** The setting `tenant`; null if there is none. Two tenants at one address are two targets. */
+  tenant: v.nullable(v.string()),
+});
+
 /** The facts of a run. They are the first line of its journal. */
 export const headerSchema = v.object({
   kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
-  /** The name of the service: see `findTarget`. */
-  target: v.string(),
-  /** The name of the service without a binding: see `unboundTarget`. */
-  unboundTarget: v.string(),
+  target: targetSchema,
   /** Where the writes of the noun went: see `describeBinding`. */
   binding: v.record(v.string(), v.string()),
   /** The profile that was active; null if there was none. */
@@ -69,6 +76,7 @@ export const headerSchema = v.object({
   skipped: v.number(),
 });
 
+export type Target = v.InferOutput<typeof targetSchema>;
 export type Shard = v.InferOutput<typeof shard>;
 export type RunFlags = v.InferOutput<typeof flags>;
 export type RunHeader = v.InferOutput<typeof headerSchema>;
@@ -85,6 +93,15 @@ export const defaultFlags: RunFlags = {
   createMissing: false,
   field: [],
 };
+
+/** The name of a target for people, locks and files: `http://localhost:4010 tenant north`. */
+export function targetName({ address, tenant }: Target): string {
+  return tenant === null ? address : `${address} tenant ${tenant}`;
+}
+
+export function isSameTarget(a: Target, b: Target): boolean {
+  return a.address === b.address && a.tenant === b.tenant;
+}
 
 /** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
 export function shardOf(id: bigint, count: number): number {

@@ -11,7 +11,7 @@ import { toRunJson } from './report.ts';
 import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
-import { describeBinding, findTarget, unboundTarget } from './target.ts';
+import { describeBinding, findTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -38,13 +38,11 @@ export async function readCheckedInput<Row extends InputRow>(
 
 async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<Run> {
   const { file, format, rows, invalid, skipped, header: columns } = input;
-  const target = await findTarget(context);
   const header: RunHeader = {
     kind,
     noun,
-    target,
-    unboundTarget: unboundTarget(context, target),
-    binding: describeBinding(target, await context.contract(), noun),
+    target: await findTarget(context),
+    binding: describeBinding(await context.contract(), noun),
     profile: context.settings.profile?.value ?? null,
     format,
     columns,

@@ -6,49 +6,47 @@ import type { Contract } from '../api/contract.ts';
 import { bareHost } from '../api/http.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { resolvePaths } from '../config/file.ts';
-import type { Settings } from '../config/settings.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type Run, type RunHeader, type Shard } from './run.ts';
+import { areDisjoint, type Run, type RunHeader, type Shard, type Target, targetName } from './run.ts';
 
 /** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
 export function runFolderOf(io: Io): string {
   return join(resolvePaths(io).stateDir, 'runs');
 }
 
-/**
- * Finds the target of the command: the effective address of a service, with the tenant if the settings name one, or the
- * embedded store.
- */
-export async function findTarget(context: Context): Promise<string> {
-  const { settings } = context;
-  if (!settings.offline) return withTenant(settings, addressOf(settings, await context.contract()));
-  const { offlineStore } = resolvePaths(context.io);
-  if (offlineStore === ':memory:') return 'offline::memory:';
-  const { readStoreId } = await import('../server/store-file.ts');
-  return `offline:${readStoreId(offlineStore) ?? realFile(offlineStore)}`;
+/** Finds the target of the command. @throws UsageError `no_target` if nothing says which service to call. */
+export async function findTarget(context: Context): Promise<Target> {
+  const { settings, io } = context;
+  if (!settings.offline)
+    return {
+      address: plainAddress(addressOf(settings, await context.contract())),
+      unboundAddress: plainAddress(settings.baseUrl ?? ''),
+      tenant: settings.get('tenant') ?? null,
+    };
+  const address = `offline:${await nameOfStore(resolvePaths(io).offlineStore)}`;
+  return { address, unboundAddress: address, tenant: null };
 }
 
-/** Where the writes of a noun go: the URL of each operation, and the name of each field in requests. */
+async function nameOfStore(path: string): Promise<string> {
+  if (path === ':memory:') return path;
+  const { readStoreId } = await import('../server/store-file.ts');
+  return readStoreId(path) ?? realFile(path);
+}
+
+/** Where the writes of a noun go: the route of each operation, and the name of each field in requests. */
 export type Binding = Readonly<Record<string, string>>;
 
-/**
- * Describes the binding of a noun: `updateInventory` is `PUT http://localhost:4010/store/inventory/{}`, with the tenant of the target,
- * and `quantity` is `quantity`.
- */
-export function describeBinding(target: string, { operations }: Contract, noun: NounName): Binding {
+/** Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{}`, and `quantity` is `quantity`. */
+export function describeBinding({ operations }: Contract, noun: NounName): Binding {
   const { fields, operations: ids } = nouns[noun];
-  const [address, ...tenant] = target.split(' ');
   const writes = [ids.create, ids.update, ids.delete].flatMap((id) => operations.get(id) ?? []);
-  const routes = writes.map(({ id, method, path }) => {
-    // The name of a path parameter means nothing.
-    const url = `${address}${path.replace(/\{[^}]*\}/g, '{}')}`;
-    return [id, [method, url, ...tenant].join(' ')];
-  });
+  // The name of a path parameter means nothing.
+  const routes = writes.map(({ id, method, path }) => [id, `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`]);
   const names = writes.flatMap(({ body }) =>
     fields.flatMap(({ name }) => {
       const field = body?.fields[name];
@@ -63,27 +61,8 @@ export function differenceOfBindings(binding: Binding, other: Binding): string |
   return Object.keys(binding).find((name) => (other[name] ?? binding[name]) !== binding[name]);
 }
 
-/** Returns the name that the target would have without a binding, which may add a base path to the base URL of the user. */
-export function unboundTarget({ settings }: Context, target: string): string {
-  return settings.offline ? target : withTenant(settings, settings.baseUrl ?? '');
-}
-
-function withTenant(settings: Settings, baseUrl: string): string {
-  const tenant = settings.get('tenant');
-  return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
-}
-
-/** Returns true if two targets have one address, and only one of them has a tenant. */
-export function differByTenant(target: string, other: string): boolean {
-  return target.startsWith(`${other} tenant `) || other.startsWith(`${target} tenant `);
-}
-
-/**
- * Makes the name of a service for locks and journals. All spellings of its URL give the same name.
- *
- * @param baseUrl the base URL of the client, with the base path of a binding.
- */
-function targetOf(baseUrl: string): string {
+/** Returns a base URL as all of its spellings give it. */
+function plainAddress(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // `URL` has already lower-cased the host and dropped a default port.
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
@@ -106,6 +85,7 @@ function plainPath(path: string): string {
 
 /** The file beside the lock of a target. It describes the run of the process that holds the lock. */
 interface Holder {
+  /** The name of the target. */
   readonly target: string;
   readonly shard: Shard | null;
   /** The input as the user named it. */
@@ -127,10 +107,11 @@ export interface TargetLock extends AsyncDisposable {
  */
 export async function lockTarget(
   { io, interrupts, notice }: Context,
-  { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
+  { target: lockedTarget, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
   { lockWaitMs = 0 }: { readonly lockWaitMs?: number | undefined },
 ): Promise<TargetLock> {
   const folder = runFolderOf(io);
+  const target = targetName(lockedTarget);
   ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for the journals of runs');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;

@@ -223,7 +223,7 @@ test.each<[what: string, numbers: readonly string[], damage: (text: string) => s
   ['in its header', ['LS-1', 'LS-2'], (text) => text.replace(/^\{/, '{{')],
   ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
   ['all after some letters', ['LS-1', 'LS-2'], (text) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
-  ['a missing target', ['LS-1', 'LS-2'], (text) => text.replace(/"target":"[^"]*",/, '')],
+  ['a missing target', ['LS-1', 'LS-2'], (text) => text.replace(/"target":\{[^}]*\},/, '')],
   ['a count of rows that is not a number', ['LS-1'], (text) => text.replace('"rows":2', '"rows":"2"')],
   // Rows of another delivery rest on no outcome of this one.
   ['in an outcome', ['LS-1'], (text) => text.replace('"kind":"applied"', '"kind":applied')],
@@ -252,7 +252,9 @@ test.each([
     await shop.report(deliver);
     const path = shop.journal('r1');
     const [begin = ''] = readFileSync(path, 'utf8').split('\n');
-    writeFileSync(path, `${JSON.stringify({ journal, run: 'r1', ...toLine(JSON.parse(begin).header) })}\n`);
+    const { header } = JSON.parse(begin);
+    const line = toLine({ ...header, target: header.target.address });
+    writeFileSync(path, `${JSON.stringify({ journal, run: 'r1', ...line })}\n`);
     for (const number of ['LS-1', 'LS-2']) {
       const { code, error } = await shop.report(deliver.replace('LS-1', number));
       const expected = stopped.includes(number)
@@ -274,7 +276,9 @@ test.each(['shop.localhost', '127.0.0.2'])(
     const by = { writtenBy: 'petstore 3', path: 'r1.jsonl' };
     const old = { target: 'http://localhost:4010', delivery: 'LS-1', ...by };
     const list = { runs: [], unreadable: [old] } as unknown as RunList;
-    const runsAt = (name: string, number: string) => runsOfDelivery(list, `http://${name}:4010`, number);
+    const targetAt = (address: string) => ({ address, unboundAddress: address, tenant: null });
+    const runsAt = (name: string, number: string) =>
+      runsOfDelivery(list, targetAt(`http://${name}:4010`), number);
     expect(() => runsAt(host, 'LS-1')).toThrow('petstore 3');
     expect([...runsAt(host, 'LS-2'), ...runsAt('shop.example', 'LS-1')]).toEqual([]);
   },
