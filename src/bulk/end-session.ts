@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
+import { shownCode } from '../writes/reasons.ts';
 import type { Outcome } from '../writes/row.ts';
 import type { UnwrittenPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
-import { reasonRule } from '../client/reasons.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
@@ -9,6 +8,7 @@ import type { Style } from '../output/style.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
+import { reasonRule } from '../writes/reasons.ts';
 import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
 import { describeFailure, groupFailures } from './row-view.ts';

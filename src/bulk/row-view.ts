@@ -1,10 +1,10 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { differencesOf, fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
-import { shownCode } from '../client/reasons.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
 import { counted, groupDigits, joinFirst, sanitize } from '../process/text.ts';
+import { shownCode } from '../writes/reasons.ts';
 import type { Row } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
 import type { InvalidRecord, Run, RunHeader } from './run.ts';

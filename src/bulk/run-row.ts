@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { lowestIndex, type RecordValue } from '../api/record-values.ts';
-import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { reasonRule } from '../writes/reasons.ts';
 import type { Intent, Row } from '../writes/row.ts';
 
 /** A row of a run: its line, what its plans have read, and the text of its record. Only `run-events.ts` changes it. */

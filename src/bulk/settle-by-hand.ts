@@ -1,8 +1,8 @@
-import type { Reason } from '../client/reasons.ts';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
+import type { Reason } from '../writes/reasons.ts';
 import type { Outcome } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
 import { settleFollowUp } from './follow-up.ts';

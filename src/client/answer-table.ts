@@ -1,7 +1,7 @@
 import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { type Author, CliError, type ErrorKind, type NoAnswer } from '../process/errors.ts';
 
-// What an answer, or the reason why there is none, means for a write, a retry, a run and an error. `client.ts` has a withdrawn operation.
+// What an answer, or the reason why there is none, means for a write, a retry, a run, a list and an error.
 
 /** One attempt of a call, after its end. */
 export interface Attempt {
@@ -49,6 +49,8 @@ interface AnswerRule {
   /** True if the same request may succeed later. */
   readonly isTransient: boolean;
   readonly kind: ErrorKind;
+  /** True if gateways send this status too, even after the service has applied the write. */
+  readonly isGatewayStatus?: true;
   /** True if a gateway may have answered because the service is overloaded or unreachable. */
   readonly isOutage?: true;
   /** True if a run pauses. */
@@ -57,12 +59,11 @@ interface AnswerRule {
 
 const refusal: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
 /** The credential is not enough. A new one may be. */
-const denied: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'auth' };
-const missing: AnswerRule = { verdict: 'missing', isTransient: false, kind: 'not-found' };
+const denied: AnswerRule = { ...refusal, isTransient: true, kind: 'auth' };
 const busy: AnswerRule = { verdict: 'busy', isTransient: true, kind: 'unavailable' };
 const lost: AnswerRule = { verdict: 'lost', isTransient: true, kind: 'unavailable' };
 /** A page of a gateway, or a status below 400 that is not a success. */
-const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, kind: 'unavailable' };
+const unrepeatable: AnswerRule = { ...lost, verdict: 'unrepeatable' };
 
 /**
  * What a status means that is not a success. Any other 4xx is `rejected`, any other 5xx is `lost`, and the rest is `unrepeatable`.
@@ -70,8 +71,9 @@ const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, k
  */
 const statusTable: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
   [[307, 308], refusal],
-  [[401, 403], denied],
-  [[404, 410], missing],
+  [[401], denied],
+  [[403], { ...denied, isGatewayStatus: true }],
+  [[404, 410], { ...refusal, verdict: 'missing', kind: 'not-found', isGatewayStatus: true }],
   // Rails and Spring choose the format of the answer only after the write. A gateway answers
   // 499 if a request was cancelled, and its write may be done by then.
   [[406, 499], { ...refusal, verdict: 'unrepeatable' }],
@@ -87,8 +89,6 @@ const statusTable: readonly (readonly [statuses: readonly number[], rule: Answer
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
-/** Gateways also send these statuses, even after the service has applied the write. */
-const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);
 
 interface NoAnswerRule {
   /** True if a retry may succeed at once. */
@@ -110,6 +110,10 @@ const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {
   redirect: {},
   'invalid-response': {},
 };
+
+export function isNoAnswer(code: string): code is NoAnswer {
+  return Object.hasOwn(noAnswerRules, code);
+}
 
 /** Returns the rule of an error without a valid answer. Any other error has an empty rule. */
 export function noAnswerRule(error: Error | undefined): NoAnswerRule {
@@ -148,24 +152,34 @@ function isRetriedVerdict(verdict: FailureVerdict): boolean {
 /** Returns the meaning of a status. @param author who sent it. */
 export function statusRule(status: number | undefined, author?: Author): AnswerRule {
   const rule = statusRules.get(status);
-  if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;
-  if (rule) return rule;
+  if (rule) return rule.isGatewayStatus && author !== 'service' ? unrepeatable : rule;
   return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
 }
 
-/** Returns true if a status means success. 202 does so only for a write. */
-export function isSuccess(method: string, status: number): boolean {
-  return [200, 201, 203, 204, 205].includes(status) || (status === 202 && !isSafeMethod(method));
+/** Returns true if a status means success: 202 only for a write, and 206 only for a list, although no range was asked for. */
+export function isSuccess(method: string, status: number, isList = false): boolean {
+  if (status === 202) return !isSafeMethod(method);
+  return [200, 201, 203, 204, 205].includes(status) || (status === 206 && isList);
 }
 
 /** Returns true if a status says that nothing exists at the address. */
 export function isMissingStatus(status: number | undefined): boolean {
-  return statusRules.get(status) === missing;
+  return statusRules.get(status)?.kind === 'not-found';
 }
 
 /** Returns true if a status says that the credential does not suffice. */
 export function isDeniedStatus(status: number | undefined): boolean {
-  return statusRules.get(status) === denied;
+  return statusRules.get(status)?.kind === 'auth';
+}
+
+/** Returns true if services answer so for a page after the last one. */
+export function isAfterLastStatus(status: number | undefined): boolean {
+  return status === 204 || status === 404 || status === 416;
+}
+
+/** Returns true if the operation is gone, and not only the record: 410, or 404 or 405 without an error code of the service. */
+export function isWithdrawn({ details: { status, code } }: CliError): boolean {
+  return status === 410 || ((status === 404 || status === 405) && code === undefined);
 }
 
 /**

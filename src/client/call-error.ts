@@ -26,9 +26,7 @@ type Attempts = readonly Attempt[];
 /** Returns the error of a response by its status alone. A success has none. */
 export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
-  // A list may be answered in parts, although no range was asked for.
-  const isPart = status === 206 && call.operation?.isList === true;
-  if (isPart || isSuccess(call.request.method, status)) return undefined;
+  if (isSuccess(call.request.method, status, call.operation?.isList)) return undefined;
   if (status < 400) {
     const why = `the answer is ${status}, which is neither a success nor an error`;
     return callError(call, attempts, invalidResponse(why));

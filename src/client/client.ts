@@ -5,7 +5,7 @@ import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import type { Attempt } from './answer-table.ts';
+import { type Attempt, isWithdrawn } from './answer-table.ts';
 import {
   type Call,
   type CallInput,
@@ -207,19 +207,12 @@ export async function readRecord<Members = JsonObject>(
     try {
       return await reading;
     } catch (error) {
-      if (!isWithdrawn(error)) throw error;
+      if (!(error instanceof CliError && isWithdrawn(error))) throw error;
       why = `answered ${error.details.status}`;
     }
   }
   client.notify({ kind: 'note', text: `${get} ${why}: looking through ${list} instead` });
   return readFromList(client, noun, id, { needsWhole: true, ...options });
-}
-
-/** Returns true if the operation is gone, and not only the record: 410, or 404 or 405 without an error code of the service. */
-function isWithdrawn(error: unknown): error is CliError {
-  if (!(error instanceof CliError)) return false;
-  const { status, code } = error.details;
-  return status === 410 || ((status === 404 || status === 405) && code === undefined);
 }
 
 /** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */

@@ -4,7 +4,13 @@ import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import { type Fields, isAsBefore, type ServiceRecord, unshownFields } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
-import { CliError, type ErrorDetails, InterruptedError, messageOf } from '../process/errors.ts';
+import {
+  CliError,
+  type ErrorDetails,
+  InterruptedError,
+  messageOf,
+  type NoAnswer,
+} from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -12,7 +18,6 @@ import { shorten } from '../process/text.ts';
 import { type Attempt, type FailureVerdict, mayHaveBeenApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
-import type { Reason } from './reasons.ts';
 import { contentOf } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
@@ -25,6 +30,15 @@ interface WriteCall {
   readonly recordId?: bigint | undefined;
   /** The fields of the record before the write, if it was read. */
   readonly before?: Fields | undefined;
+}
+
+/** Why an answer does not show a write, or why there is none. */
+interface WriteReason {
+  readonly code: 'accepted' | 'unread' | 'other_value' | 'rejected' | 'interrupted' | NoAnswer;
+  /** The service's own code of a write that it rejected. */
+  readonly serviceCode?: string | undefined;
+  /** A clause. */
+  readonly message: string;
 }
 
 /** One attempt of a write, judged by its answer. */
@@ -42,8 +56,8 @@ export interface JudgedWrite {
   readonly record?: ServiceRecord | undefined;
   /** The id of the new record, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
-  /** Why the answer does not show the write. It becomes the reason of a row. */
-  readonly reason?: Pick<Reason, 'code' | 'serviceCode' | 'message'> | undefined;
+  /** It becomes the reason of a row. */
+  readonly reason?: WriteReason | undefined;
   readonly error?: CliError | undefined;
   /** The last attempt of the call. */
   readonly attempt: Attempt;
@@ -100,7 +114,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
-export function codeOfError({ details: { noAnswer, code } }: CliError): Pick<Reason, 'code' | 'serviceCode'> {
+export function codeOfError({ details: { noAnswer, code } }: CliError): Omit<WriteReason, 'message'> {
   return noAnswer ? { code: noAnswer } : { code: 'rejected', serviceCode: code };
 }
 

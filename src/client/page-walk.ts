@@ -6,6 +6,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import { valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
+import { isAfterLastStatus } from './answer-table.ts';
 import type { PageContent } from './read-answer.ts';
 
 // Reads the pages of a list in their order, and finds the end of the list.
@@ -64,9 +65,6 @@ interface Walk {
   firstNumber: number | undefined;
 }
 
-/** How services answer a request for a page after the last one. */
-const afterTheLast: readonly unknown[] = [204, 404, 416];
-
 /**
  * Yields the pages of a list in their order, and returns its end.
  *
@@ -91,7 +89,7 @@ export async function* pagesOf(
     try {
       page = await read(url);
     } catch (error) {
-      const isEnd = error instanceof CliError && afterTheLast.includes(error.details.status);
+      const isEnd = error instanceof CliError && isAfterLastStatus(error.details.status);
       if (step.isCounted && isEnd) return step;
       throw error;
     }

@@ -1,7 +1,6 @@
 import type { HttpRequest } from '../api/http.ts';
 import { describeValue, differencesOf, fieldsOf, fieldText } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { type Reason, reasonRule } from '../client/reasons.ts';
 import { requestsOutput } from '../client/user-request.ts';
 import { lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
@@ -10,6 +9,7 @@ import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../pr
 import { joinFirst } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
+import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Row } from '../writes/row.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, readNames, withNames } from './access.ts';

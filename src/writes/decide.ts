@@ -5,7 +5,7 @@ import {
   isMetBy,
   type RecordValue,
 } from '../api/record-values.ts';
-import type { ReasonCode } from '../client/reasons.ts';
+import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from './row.ts';
 
 // What the value of its record means for a row.

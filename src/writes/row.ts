@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isFields, type RecordValue } from '../api/record-values.ts';
-import { reasonSchema } from '../client/reasons.ts';
 import { isNumber, type JsonValue } from '../process/exact-json.ts';
+import { reasonSchema } from './reasons.ts';
 
 // The types of a row. Their schemas also parse the lines of a journal, and drop a member that they do not have.
 

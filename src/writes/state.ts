@@ -1,11 +1,11 @@
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isTransientError } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
-import type { Reason } from '../client/reasons.ts';
 import { type CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { applied, perhapsMade } from './decide.ts';
 import type { Reading } from './port.ts';
+import type { Reason } from './reasons.ts';
 import type { Outcome, Planned, Row } from './row.ts';
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.

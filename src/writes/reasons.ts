@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { ErrorKind } from '../process/errors.ts';
+import { isNoAnswer } from '../client/answer-table.ts';
+import type { ErrorKind, NoAnswer } from '../process/errors.ts';
 
 // The codes of why a row failed, is unknown, or needed no write. Errors, reports, rejects and JSON all show the same code.
 
@@ -43,16 +44,6 @@ const rules = {
   unbound: forPerson,
   interrupted: {},
   not_saved: {},
-  // There was no valid answer: see `NoAnswer`.
-  'connection-refused': {},
-  dns: {},
-  tls: {},
-  proxy: {},
-  'proxy-refused': {},
-  timeout: {},
-  reset: {},
-  redirect: {},
-  'invalid-response': {},
   // Another run, or a person, has settled it.
   booked: {},
   booked_otherwise: {},
@@ -61,11 +52,16 @@ const rules = {
   settled: {},
 } as const satisfies Record<string, ReasonRule>;
 
-export type ReasonCode = keyof typeof rules;
+/** A code of the table, or why there was no valid answer. */
+export type ReasonCode = keyof typeof rules | NoAnswer;
+
+function isReasonCode(code: unknown): code is ReasonCode {
+  return typeof code === 'string' && (Object.hasOwn(rules, code) || isNoAnswer(code));
+}
 
 /** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
 export const reasonSchema = v.object({
-  code: v.custom<ReasonCode>((code) => typeof code === 'string' && Object.hasOwn(rules, code)),
+  code: v.custom<ReasonCode>(isReasonCode),
   /** The service's own code of a write that it rejected. */
   serviceCode: v.optional(v.string()),
   /** A clause. */
@@ -82,7 +78,7 @@ export const reasonSchema = v.object({
 export type Reason = Readonly<v.InferOutput<typeof reasonSchema>>;
 
 export function reasonRule(code: ReasonCode): ReasonRule {
-  return rules[code];
+  return isNoAnswer(code) ? {} : rules[code];
 }
 
 /** Returns the code to print. For a write that the service rejected, that is the service's own code, else the status. */
