@@ -14,7 +14,7 @@ import { stockColumn } from '../input/field-columns.ts';
 import { inPages, type PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { Names } from '../records/access.ts';
+import { Names } from '../records/names.ts';
 import type { IdOrName } from '../records/record-fields.ts';
 import { listFlags, referenceFlag, resumeFlags } from './shared-flags.ts';
 

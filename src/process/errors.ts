@@ -211,6 +211,17 @@ export class ManyError extends CliError {
   }
 }
 
+/** Joins the errors of several items, if there are any. The error of a single item stays as it is. */
+export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
+  const [first] = errors;
+  if (first === undefined || total === 1) return first;
+  const mayBeApplied = errors.some(({ details }) => details.mayBeApplied);
+  const end = mayBeApplied ? 'failed or are unknown' : 'failed';
+  return new ManyError(`${errors.length} of ${total} ${unit} ${end}`, errors, total - errors.length, {
+    mayBeApplied,
+  });
+}
+
 /** The signals that end a command. */
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 

@@ -8,8 +8,9 @@ import type { Prompt } from '../input/prompt.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/row.ts';
-import { type Access, type Names, prepareRecords } from './access.ts';
+import { type Access, prepareRecords } from './access.ts';
 import { type RecordFlags, toBody } from './body-fields.ts';
+import type { Names } from './names.ts';
 import {
   columnOf,
   fieldKinds,

@@ -7,18 +7,11 @@ import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { forEachConcurrently, sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, exitCodes, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import {
-  type Access,
-  beginNames,
-  joinErrors,
-  Names,
-  prepareRecords,
-  readNames,
-  withNames,
-} from './access.ts';
+import { type Access, beginNames, prepareRecords, readNames, withNames } from './access.ts';
+import { Names } from './names.ts';
 import { type IdOrName, type NamedRecord, namedNoun, toServiceStatuses } from './record-fields.ts';
 
 interface ListQuery {

@@ -8,8 +8,9 @@ import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input
 import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
-import { type Access, isName } from './access.ts';
+import type { Access } from './access.ts';
 import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
+import { isName } from './names.ts';
 import { columnOf } from './record-fields.ts';
 
 export interface RecordRow extends InputRow {

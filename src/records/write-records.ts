@@ -5,14 +5,14 @@ import { requestsOutput } from '../client/user-request.ts';
 import { lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, type ErrorDetails, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
 import { joinFirst } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Row } from '../writes/row.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
-import { type Access, joinErrors, readNames, withNames } from './access.ts';
+import { type Access, readNames, withNames } from './access.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.

@@ -11,7 +11,7 @@ import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { Names } from '../../records/access.ts';
+import { Names } from '../../records/names.ts';
 import { type CountRow, countLayout } from './count-layout.ts';
 
 const instructions = [

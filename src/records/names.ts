@@ -1,0 +1,142 @@
+import { isCategoryField } from '../api/category.ts';
+import { takesParameter } from '../api/contract.ts';
+import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
+import type { Fields } from '../api/record-values.ts';
+import type { Client } from '../client/client.ts';
+import { collectFields } from '../client/whole-list.ts';
+import { type Context, followUpCommand } from '../context.ts';
+import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
+import { isJsonObject } from '../process/exact-json.ts';
+import { caseless, groupDigits, joinFirst } from '../process/text.ts';
+import { type IdOrName, maxListedIds } from './record-fields.ts';
+
+interface PetOrCategory {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+/** Returns true if the value of a field is a name in place of an id. */
+export function isName(field: string, value: unknown): value is string {
+  return typeof value === 'string' && Object.hasOwn(referenceFields, field);
+}
+
+/** The names of the pets and categories of a service. Each list is read once. */
+export class Names {
+  private readonly context: Context;
+  private readonly client: Client;
+  private readonly lists = new Map<NamedNoun, Promise<PetOrCategory[]>>();
+
+  constructor(context: Context, client: Client) {
+    this.context = context;
+    this.client = client;
+  }
+
+  hasList(noun: NamedNoun): boolean {
+    return this.client.contract.operations.has(nouns[noun].operations.list);
+  }
+
+  readList(noun: NamedNoun): Promise<PetOrCategory[]> {
+    const list = this.lists.get(noun) ?? readPetsOrCategories(this.client, noun);
+    this.lists.set(noun, list);
+    return list;
+  }
+
+  /** Begins to read a list whose names are needed later. A failure is reported when they are used. */
+  beginReading(noun: NamedNoun): void {
+    if (this.hasList(noun)) this.readList(noun).catch(() => {});
+  }
+
+  /**
+   * Returns an id, or the id of the record with a name, in any case.
+   *
+   * @param noun undefined if its records have no names.
+   * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
+   */
+  async findId(noun: NamedNoun | undefined, idOrName: IdOrName): Promise<bigint> {
+    if (typeof idOrName === 'bigint') return idOrName;
+    if (!noun) throw new Error(`${idOrName}: these records have no names`);
+    const records = await this.readList(noun);
+    const matches = records.filter((record) => caseless(record.name) === caseless(idOrName));
+    const [match] = matches;
+    const { singular } = nouns[noun];
+    if (!match) {
+      const list = followUpCommand(this.context, [noun, 'list']);
+      throw new CliError('not-found', `${singular} '${idOrName}': no ${singular} has this name`, {
+        hint: `see \`${list}\``,
+      });
+    }
+    if (matches.length > 1)
+      throw new UsageError(
+        `${singular} '${idOrName}': ${groupDigits(matches.length)} ${noun} have this name`,
+        `give its id: ${joinFirst(
+          matches.map(({ id }) => `${id}`),
+          maxListedIds,
+        )}`,
+      );
+    return match.id;
+  }
+
+  /** Returns each id once, in the order of the arguments. @see findId */
+  async findIds(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
+    const ids = new Set<bigint>();
+    for (const idOrName of idsOrNames) ids.add(await this.findId(noun, idOrName));
+    return [...ids];
+  }
+
+  /** Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of categories. */
+  async resolve(fields: Fields): Promise<Fields> {
+    const { operations } = this.client.contract;
+    const takesObject = (['createPet', 'updatePet'] as const).some(
+      (id) => operations.get(id)?.body?.fields.categoryId?.categoryParts,
+    );
+    const resolved = new Map(Object.entries(fields));
+    for (const [field, value] of resolved) {
+      if (!isCategoryField(field)) {
+        if (isName(field, value)) resolved.set(field, await this.findId('pets', value));
+        continue;
+      }
+      const category = isName(field, value) ? await this.findCategory(value) : value;
+      const isObject = category !== undefined && isJsonObject(category);
+      resolved.set(field, isObject && !takesObject ? (category.id ?? category) : category);
+    }
+    return Object.fromEntries(resolved);
+  }
+
+  /** Reads the names of all pets or all categories, by id. If they cannot be read, it prints a note. It never rejects. */
+  async readNamesById(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
+    if (!this.hasList(noun)) return new Map();
+    try {
+      const records = await this.readList(noun);
+      return new Map(records.map(({ id, name }) => [id, name]));
+    } catch (error) {
+      if (!(error instanceof InterruptedError))
+        await this.context.notice('note', `names of ${noun} could not be read: ${messageOf(error)}`);
+      return new Map();
+    }
+  }
+
+  /**
+   * Reads the name of a pet, if the pet exists and can be read. It requests a list of one pet that begins after the previous id, because
+   * the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read already, it uses the whole list.
+   */
+  async readPetName(id: bigint): Promise<string | undefined> {
+    const list = this.client.contract.operations.get('listPets');
+    if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
+      return (await this.readNamesById('pets')).get(id);
+    const pages = this.client.list('listPets', {}, { after: id - 1n, limit: 1 });
+    const pets = await collectFields<PetOrCategory>(pages).catch(() => []);
+    return pets.find((pet) => pet.id === id)?.name;
+  }
+
+  private async findCategory(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
+    if (!this.hasList('categories')) return { name };
+    const id = await this.findId('categories', name);
+    return { id, name: (await this.readNamesById('categories')).get(id) ?? name };
+  }
+}
+
+async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
+  const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
+  const records = await collectFields<PetOrCategory>(client.list(list, {}, { needsWhole: true }));
+  return records.map(({ id, name }) => ({ id, name }));
+}
