@@ -47,7 +47,9 @@ export function bind(
         bound.set(id, toOperation(toTableOperation(id, maps), operation, match.why, description));
       else {
         const isNear = operation && match.state !== 'ambiguous';
-        missing.set(id, isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why);
+        const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
+        if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`);
+        missing.set(id, why);
       }
     }
     for (const [noun, fields] of maps.fields)

@@ -3,7 +3,7 @@ import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
-import { countObstacle, isNumberKind, obstacleTo, remedyFor } from './obstacles.ts';
+import { countObstacle, isNumberKind, lossObstacle, obstacleTo, remedyFor } from './obstacles.ts';
 import { withStatedValues } from './parameters.ts';
 import { nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
@@ -15,6 +15,7 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 //   record is that of the collection and the noun's id, and the method says what the operation does.
 // - An operation that cannot be called, that has other records, or that may add to a count is refused (obstacles.ts).
 // - If the list or the get is refused because of its records, so are the writes.
+// - Without a get, an update that replaces the record is bound only if the list shows each field that it takes.
 // - If several operations fit equally, none is bound.
 //
 // If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it.
@@ -60,7 +61,7 @@ const missing: Match = { state: 'missing', operations: [], why: notDescribed };
  * Finds the operations of the table in a document.
  *
  * @param documentOperations all operations of the document.
- * @param mapped the operations that the user chose with `--map`. No rule overrides them.
+ * @param mapped the operations that the user chose with `--map`. Only the last rule overrides them.
  */
 export function matchOperations(
   table: ReadonlyMap<OperationId, TableOperation>,
@@ -73,10 +74,10 @@ export function matchOperations(
   for (const noun of Object.values(nouns)) {
     const { list, create, get, update, delete: remove } = noun.operations;
     const boundCollections = () =>
-      [list, create]
-        .flatMap((id) => matches.get(id) ?? [])
-        .filter(({ state }) => state === 'bound')
-        .flatMap((match) => match.operations.map(({ path }) => readPath(path).collection));
+      [list, create].flatMap((id) => {
+        const operation = boundIn(matches, id);
+        return operation ? [readPath(operation.path).collection] : [];
+      });
     const facts = nounFactsOf(noun.name, table, documentOperations, boundCollections());
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = table.get(id);
@@ -88,13 +89,21 @@ export function matchOperations(
       matches.set(id, choose(tableOperation, candidates));
     }
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
-    if (!refusal) continue;
-    for (const id of [create, update, remove]) {
+    for (const id of refusal ? [create, update, remove] : []) {
       const write = matches.get(id) ?? missing;
-      if (write !== missing && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
+      if (write !== missing && refusal && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
     }
+    const [updating, getting, listing] = [update, get, list].map((id) => boundIn(matches, id));
+    const tableList = table.get(list);
+    const loss = updating && !getting && tableList && lossObstacle(tableList, updating, listing);
+    if (loss) matches.set(update, { state: 'unbindable', operations: [updating], ...loss });
   }
   return matches;
+}
+
+function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
+  const match = matches.get(id);
+  return match?.state === 'bound' ? match.operations[0] : undefined;
 }
 
 /** Refuses a write because its read was refused: the records are of another kind. Only the refusal of the read names a --map flag. */

@@ -1,7 +1,7 @@
 import { isCategoryField } from '../api/category.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
-import { withArticle } from '../process/text.ts';
+import { joinFirst, withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
@@ -156,6 +156,34 @@ export function countObstacle(
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
   if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
   return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
+}
+
+/**
+ * Finds out whether an update that replaces the record would drop fields. Without a get, the record is read from the list, and its
+ * schema may lack fields that the update takes.
+ *
+ * @param list the bound list, if there is one.
+ */
+export function lossObstacle(
+  tableList: TableOperation,
+  { method, body }: DocumentOperation,
+  list: DocumentOperation | undefined,
+): Obstacle | undefined {
+  if (method === 'PATCH' || !body) return undefined;
+  const { operations, idField, update }: Noun = nouns[tableList.noun];
+  const listed = list?.answer && recordsIn(tableList, list.answer.shape)?.shape;
+  const shown = new Set(listed && [...fieldNamesOf(tableList, listed).keys(), ...listed.fields.keys()]);
+  const names = new Map([...fieldNamesOf(tableList, body.shape)].map(([name, wireName]) => [wireName, name]));
+  const lost = [...body.shape.fields.keys()].filter((wireName) => {
+    const field = body.shape.field(wireName);
+    const isInAnswers = [field.keyword('readOnly'), field.keyword('writeOnly')].every(
+      (each) => each !== true,
+    );
+    const name = names.get(wireName) ?? wireName;
+    return isInAnswers && name !== idField && !update?.fields.includes(name) && !shown.has(name);
+  });
+  const why = `it replaces the record, and without ${operations.get} nothing shows its ${joinFirst(lost, 5)}`;
+  return lost.length === 0 ? undefined : { why };
 }
 
 /**

@@ -337,6 +337,17 @@ POST /orders form ! createOrder: it takes multipart/form-data, not application/j
 POST /categories NewPet
 DELETE /categories/{id} = deleteCategory
 
+# no get, and a list of summaries
+Summary: id# name
+Pet: id# name status chip
+Order: id# petId#
+InventoryUpdate: quantity#
+GET /pets -> Summary[] = listPets
+PUT /pets/{petId} Pet -> Pet ! updatePet: it replaces the record, and without getPet nothing shows its status, chip
+GET /orders -> Order[] = listOrders
+PUT /orders/{orderId} Order -> Order = updateOrder
+PUT /inventory/{petId} InventoryUpdate = updateInventory
+
 # a category in words
 Pet: id# name status
 NewPet: name category!
