@@ -17,7 +17,6 @@ import {
   findingOfError,
   isFailure,
   pass,
-  type RawAnswer,
   skip,
   statusText,
   warn,
@@ -37,11 +36,11 @@ const otherHint =
 export async function checkHttp(context: CheckContext, expect: readonly Condition[]): Promise<Finding> {
   try {
     const operation = reachOperation(context.reads);
+    if (operation) return judgeFirstAnswer(context, await context.ask(operation));
     const fallback = expect.find(({ path }) => path !== undefined);
-    const answer = await (operation
-      ? context.ask(operation)
-      : context.get(fallback?.path ?? context.client.baseUrl));
-    return judgeFirstAnswer(context, operation, answer);
+    const answer = await context.get(fallback?.path ?? context.client.baseUrl);
+    // Without an operation there are no requirements: any answer shows that the service is there.
+    return pass(`${answer.request.url} answered ${statusText(answer.status)}`, detailsOf(answer));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
@@ -57,22 +56,17 @@ function reachOperation(reads: readonly Operation[]): Operation | undefined {
   return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
-function judgeFirstAnswer(
-  context: CheckContext,
-  operation: Operation | undefined,
-  answer: RawAnswer,
-): Finding {
-  const { status, url, isRedirected, error, attempts } = answer;
-  const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
+function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
+  const { operation, call, request, status, error, attempts } = answer;
+  const clause = `${operation.id} answered ${statusText(status)}`;
   // A guessed id may belong to no record. A 404 of the service itself is then a correct answer.
-  const isUnknownId =
-    operation && idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
-  // Without an operation there are no requirements: any answer shows that the service is there.
-  if (!operation || isUnknownId) return pass(clause, detailsOf(answer));
+  const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
+  if (isUnknownId) return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? describeOtherBody(answer, operation) : error && `: ${error.message}`;
+  const otherBody = isSuccess ? describeOtherBody(answer) : error && `: ${error.message}`;
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
-  const redirect = isRedirected ? `, redirected to ${url}` : '';
+  const isRedirected = request.url !== call.request.url;
+  const redirect = isRedirected ? `, redirected to ${request.url}` : '';
   const isElsewhere = isSuccess || isRedirected || isMissingStatus(status);
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
@@ -84,10 +78,7 @@ function judgeFirstAnswer(
 }
 
 /** Returns a clause that says what a success has instead of a list or a record of the API, if it has neither. */
-function describeOtherBody(
-  { json = null, text, mediaType }: RawAnswer,
-  operation: Operation,
-): string | undefined {
+function describeOtherBody({ operation, json = null, text, mediaType }: CheckAnswer): string | undefined {
   const { plural, idField } = nouns[operation.noun];
   const content = fromWire(operation, json);
   const isRecord = isJsonObject(content) && content[idField] !== undefined;

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
-import type { CallInput, CallOptions } from '../client/call.ts';
-import type { Client, RawResponse } from '../client/client.ts';
+import type { Answer, CallInput, CallOptions } from '../client/call.ts';
+import type { Client } from '../client/client.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
 import type { Context } from '../context.ts';
 import { errorMessage } from '../output/messages.ts';
@@ -14,19 +14,15 @@ export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
 
-/** The answer to a request, with any status. */
-export interface RawAnswer extends RawResponse {
-  readonly method: string;
+/** The answer to a request of an operation, with any status. */
+export interface CheckAnswer extends Answer {
+  readonly operation: Operation;
   /** In lower case and without parameters; empty if there is none. */
   readonly mediaType: string;
   /** Bytes that are not UTF-8 become U+FFFD. */
   readonly text: string;
   /** The value of the body, if the body is JSON. */
   readonly json?: JsonValue | undefined;
-}
-
-export interface CheckAnswer extends RawAnswer {
-  readonly operation: Operation;
 }
 
 /** The options of one request of a check. */
@@ -55,7 +51,7 @@ export interface CheckContext extends CheckedService {
   /** Sends the request of an operation, by default with a guessed id if it takes one. @throws CliError if no answer came. */
   ask(operation: Operation, input?: CallInput, options?: AskOptions): Promise<CheckAnswer>;
   /** Sends a GET for a path below the base URL, or for a URL of the service. */
-  get(path: string, options?: AskOptions): Promise<RawAnswer>;
+  get(path: string, options?: AskOptions): Promise<Omit<CheckAnswer, 'operation'>>;
 }
 
 /** A check and its place in the reports. */

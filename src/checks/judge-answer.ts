@@ -5,6 +5,7 @@ import { nouns } from '../api/nouns.ts';
 import { toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation, Parameter } from '../api/operations.ts';
 import { componentReference } from '../api/schemas.ts';
+import type { Answer } from '../client/call.ts';
 import { isJsonType, otherRecord, titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
 import { CliError, messageOf } from '../process/errors.ts';
@@ -16,7 +17,6 @@ import {
   type Finding,
   FindingError,
   fail,
-  type RawAnswer,
   statusText,
 } from './check.ts';
 import { matchesStatus } from './condition.ts';
@@ -34,7 +34,8 @@ export function judge(
   answer: CheckAnswer,
   { step, expected }: { readonly step?: string; readonly expected?: string } = {},
 ): string | undefined {
-  const { operation, mediaType, json, recordId } = answer;
+  const { operation, mediaType, json, call } = answer;
+  const { recordId } = call;
   const mismatch = (reason: string, details: Partial<Finding>) =>
     new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
@@ -47,7 +48,7 @@ export function judge(
       expected: ranges.join(' or '),
     });
   if (!isJsonType(mediaType)) return undefined;
-  if (!isUtf8(answer.body)) throw mismatch('the body is not UTF-8', { expected: 'UTF-8' });
+  if (!isUtf8(Buffer.from(answer.body))) throw mismatch('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw mismatch('the body is not JSON', { expected: 'JSON' });
   const result = schema ? compareWithSchema(client.contract, operation, schema, json) : {};
   if (result.mismatch) throw mismatch(result.mismatch.reason, result.mismatch);
@@ -137,7 +138,7 @@ export async function askList(context: CheckContext, { noun }: Operation): Promi
   }
 }
 
-export function detailsOf({ method, url, status, headers }: RawAnswer): Partial<Finding> {
+export function detailsOf({ request: { method, url }, status, headers }: Answer): Partial<Finding> {
   return { method, url, status, requestId: requestIdOf(headers) };
 }
 

@@ -73,7 +73,8 @@ function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
 
 /** Fails an answer that lacks a record of a list, or shows it with another value. */
 function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding | undefined {
-  const { operation, recordId: id = -1n } = answer;
+  const { operation } = answer;
+  const { recordId: id = -1n } = answer.call;
   const { operation: list } = listAnswer;
   if (isMissingStatus(answer.status)) {
     if (!listedIds(listAnswer).includes(id)) return undefined;
@@ -131,9 +132,12 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
 async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
   const link = nextOf(page);
   if (link === undefined) return undefined;
-  const fault = faultOfNext(link, page.url);
+  const fault = faultOfNext(link, page.request.url);
   if (fault) return fail(`the next link ${fault.reason}`, { ...detailsOf(page), ...fault, got: link });
-  const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation: page.operation };
+  const nextPage = {
+    ...(await context.get(new URL(link, page.request.url).href)),
+    operation: page.operation,
+  };
   judge(context, nextPage, { step: 'next page' });
   const [ids, nextIds] = [listedIds(page), listedIds(nextPage)];
   if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
@@ -141,8 +145,8 @@ async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<
   return failOn(nextPage, 'the next page has the same records again', details);
 }
 
-function nextOf({ operation, url, headers, json }: CheckAnswer): string | undefined {
-  return statedNext(operation, url, { headers, envelope: isJsonObject(json) ? json : undefined });
+function nextOf({ operation, request, headers, json }: CheckAnswer): string | undefined {
+  return statedNext(operation, request.url, { headers, envelope: isJsonObject(json) ? json : undefined });
 }
 
 /** Asks for the records with a value that a record of the list has, by the first filter for which there is one. */

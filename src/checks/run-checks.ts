@@ -1,8 +1,7 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { type Attempt, statusRule } from '../client/answer-table.ts';
-import type { CallInput, CallOptions } from '../client/call.ts';
-import type { RawResponse } from '../client/client.ts';
+import type { Answer, CallInput, CallOptions } from '../client/call.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
@@ -11,6 +10,7 @@ import { shorten } from '../process/text.ts';
 import {
   type AskOptions,
   type Check,
+  type CheckAnswer,
   type CheckContext,
   type CheckedService,
   type Finding,
@@ -18,7 +18,6 @@ import {
   findingOfError,
   groupOf,
   isFailure,
-  type RawAnswer,
   skip,
   states,
   statusText,
@@ -100,20 +99,19 @@ function createCheckContext(service: CheckedService, signal: AbortSignal, attemp
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
     },
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
-      const { id, method } = operation;
+      const { id } = operation;
       const { headers } = options;
       const request = { operation: id, input: { ...withPageSize(operation, input), headers } };
       const sending = client.send(request, callOptions(options));
-      const response = await sending.catch((error: unknown) => {
+      const answer = await sending.catch((error: unknown) => {
         // The input lacks a header or a parameter that the contract requires.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
       });
-      return { ...response, ...parsedContent(response), method, operation };
+      return { ...withContent(answer), operation };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.headers };
-      const response = await client.send(request, callOptions(options));
-      return { ...response, ...parsedContent(response), method: 'GET' };
+      return withContent(await client.send(request, callOptions(options)));
     },
   };
 }
@@ -123,10 +121,10 @@ function withPageSize(operation: Operation, input: CallInput): CallInput {
   return isRequired ? { ...input, query: { limit: pageSize(operation), ...input.query } } : input;
 }
 
-function parsedContent({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaType' | 'text' | 'json'> {
-  const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
-  const text = Buffer.from(body).toString('utf8');
-  return { mediaType, text, json: jsonIn(text) };
+function withContent(answer: Answer): Omit<CheckAnswer, 'operation'> {
+  const mediaType = withoutParameters(headerValue(answer.headers, 'content-type') ?? '').toLowerCase();
+  const text = Buffer.from(answer.body).toString('utf8');
+  return { ...answer, mediaType, text, json: jsonIn(text) };
 }
 
 /**

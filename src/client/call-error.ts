@@ -8,7 +8,6 @@ import {
 } from '../api/http.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } from '../process/errors.ts';
 import {
-  type Attempt,
   isDeniedStatus,
   isMissingStatus,
   isSuccess,
@@ -17,26 +16,27 @@ import {
   noAnswerRule,
   statusRule,
 } from './answer-table.ts';
-import type { Call } from './call.ts';
+import type { Call, SentCall } from './call.ts';
 import { readErrorBody } from './read-answer.ts';
 import { invalidResponse } from './transport/response.ts';
 
-type Attempts = readonly Attempt[];
-
 /** Returns the error of a response by its status alone. A success has none. */
-export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
+export function responseError(sent: SentCall, response: HttpResponse): CliError | undefined {
+  const { call, attempts } = sent;
   const { status } = response;
+  // Of `api request`: the user sent a condition, and 304 is the answer to it.
+  if (status === 304 && !call.operation) return undefined;
   if (isSuccess(call.request.method, status, call.operation?.isList)) return undefined;
   if (status < 400) {
     const why = `the answer is ${status}, which is neither a success nor an error`;
-    return callError(call, attempts, invalidResponse(why));
+    return callError(sent, invalidResponse(why));
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : errorKindOf(call, status, author);
   const hint = hintOf({ call, response, author, kind });
-  return new CliError(kind, why + senderClause(call, attempts), {
-    ...callDetails(call, attempts),
+  return new CliError(kind, why + senderClause(sent), {
+    ...callDetails(sent),
     status,
     author,
     code,
@@ -59,14 +59,15 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
  *
  * @param thrown a CliError with `noAnswer`, whose message says only what went wrong. Any other error is returned as it is.
  */
-export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown): Thrown | CliError {
+export function callError<Thrown>(sent: SentCall, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
+  const { call, attempts } = sent;
   const { message, details } = thrown;
   const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   const hint = hintOf({ call, error: thrown });
-  return new CliError(kind, call.client.secrets.mask(message) + senderClause(call, attempts), {
-    ...callDetails(call, attempts),
+  return new CliError(kind, call.client.secrets.mask(message) + senderClause(sent), {
+    ...callDetails(sent),
     noAnswer,
     status,
     hint,
@@ -75,18 +76,18 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
 }
 
 /** Returns a clause that names the forward proxy, unless the body of the answer shows that the service has sent it. */
-function senderClause({ client }: Call, attempts: Attempts): string {
-  const { forwardProxy } = client.transport;
+function senderClause({ call, attempts }: SentCall): string {
+  const { forwardProxy } = call.client.transport;
   const { response, author } = attempts.at(-1) ?? {};
   if (forwardProxy === undefined || !response || author === 'service') return '';
   return `; the proxy ${forwardProxy} or the service has sent it`;
 }
 
-export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails {
+export function callDetails({ call, attempts }: SentCall): ErrorDetails {
   const last = attempts.at(-1);
   return {
-    method: request.method,
-    url: shownUrl((last?.request ?? request).url),
+    method: call.request.method,
+    url: shownUrl((last?.request ?? call.request).url),
     attempts: attempts.length,
     retryAfterMs: last?.retryAfterMs,
     requestId: last?.requestId,

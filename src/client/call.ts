@@ -1,9 +1,9 @@
 import type { Contract } from '../api/contract.ts';
-import type { HttpHeaders, HttpRequest, Transport } from '../api/http.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import { nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import { UsageError } from '../process/errors.ts';
+import { type CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
@@ -75,6 +75,20 @@ export interface Call {
   readonly recordId?: bigint | undefined;
   readonly request: HttpRequest;
   readonly options: CallOptions;
+}
+
+/** A call and its attempts until now. */
+export interface SentCall {
+  readonly call: Call;
+  readonly attempts: readonly Attempt[];
+}
+
+/** The answer to a call, with any status. */
+export interface Answer extends SentCall, HttpResponse {
+  /** The request that was answered, after redirects. */
+  readonly request: HttpRequest;
+  /** The error that the status means. A success has none. */
+  readonly error?: CliError | undefined;
 }
 
 /** The input of an operation, by our names. */

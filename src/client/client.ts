@@ -1,12 +1,13 @@
 import { offeredOperation } from '../api/contract.ts';
-import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
+import { type HttpRequest, headerValue } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Attempt, isWithdrawn } from './answer-table.ts';
+import { isWithdrawn } from './answer-table.ts';
 import {
+  type Answer,
   type Call,
   type CallInput,
   type CallOptions,
@@ -16,12 +17,11 @@ import {
   recordIdOf,
   toHttpRequest,
 } from './call.ts';
-import { callError, responseError } from './call-error.ts';
+import { callError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
-import { type SentCall, sendCall } from './send-call.ts';
-import { invalidResponse } from './transport/response.ts';
+import { sendCall } from './send-call.ts';
 import { type RawRequest, toRawRequest } from './user-request.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -51,8 +51,8 @@ export interface Client
    * @throws UsageError for a filter that cannot be applied; CutListError if `needsWhole` is set and the list may be cut.
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
-  /** Sends a request and returns the response, also one with an error status. @throws as `read` if there is no response. */
-  send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<RawResponse>;
+  /** Sends a request and returns the answer, also one with an error status. @throws as `read` if there is no answer. */
+  send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<Answer>;
   /** Returns the request that `send` would send, without its credential. @throws UsageError as `send`. */
   preview(request: OperationRequest | RawRequest): HttpRequest;
 }
@@ -64,19 +64,6 @@ export interface FetchedRecord<Members = JsonObject> {
   readonly etag?: string | undefined;
   /** How long a cache has kept the answer, in seconds. */
   readonly age?: string | undefined;
-}
-
-/** A response that was not checked. */
-export interface RawResponse extends HttpResponse {
-  readonly body: Uint8Array;
-  /** The id of the record that the request was about. */
-  readonly recordId: bigint | undefined;
-  /** The URL that answered, after redirects. */
-  readonly url: string;
-  readonly isRedirected: boolean;
-  readonly attempts: readonly Attempt[];
-  /** The error that the status means. A success and a 304 mean none. */
-  readonly error: CliError | undefined;
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -104,8 +91,7 @@ export function createClient(options: ClientOptions): Client {
     limits: options.limits,
     notify,
     async read(id, input, callOptions = {}) {
-      const call = prepare(id, input, callOptions);
-      const { value, headers } = await fetchAnswer(call);
+      const { value, headers } = await fetchValue(prepare(id, input, callOptions));
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;
@@ -113,12 +99,12 @@ export function createClient(options: ClientOptions): Client {
     },
     async write(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
-      const { response, error, attempts } = await sendAndCheck(call);
-      const attempt = attempts.at(-1);
-      if (!response || !attempt) return judgeFailure(error, attempt);
+      const answer = await sendCall(call);
+      const attempt = answer.attempts.at(-1);
+      if (answer.status === undefined || answer.error || !attempt) return judgeFailure(answer.error, attempt);
       // The body of a PUT may also send back fields that the user did not set.
       const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
-      return judgeSuccess({ ...call, before: input.before?.fields }, values as Fields, response, attempt);
+      return judgeSuccess({ ...call, before: input.before?.fields }, values as Fields, answer, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {
@@ -128,7 +114,11 @@ export function createClient(options: ClientOptions): Client {
       const pages = readList(offeredOperation(contract, id), openList, notify, filters, listOptions);
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
-    send: async (request, callOptions = {}) => fetchRaw(prepareAny(request, callOptions)),
+    async send(request, callOptions = {}) {
+      const answer = await sendCall(prepareAny(request, callOptions));
+      if (answer.status === undefined) throw answer.error;
+      return answer;
+    },
     preview(request) {
       const { headers, ...others } = prepareAny(request, {}).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
@@ -141,49 +131,22 @@ interface OperationCall extends Call {
   readonly operation: Operation;
 }
 
-/** Sends a call. A response with an error status becomes its error. */
-async function sendAndCheck(call: OperationCall): Promise<SentCall> {
-  const sent = await sendCall(call);
-  const { response, attempts } = sent;
-  const error = response && responseError(call, attempts, response);
-  return error ? { error, attempts } : sent;
-}
-
-async function fetchAnswer(call: OperationCall) {
-  const { response, error: failure, attempts } = await sendAndCheck(call);
-  if (!response) throw failure;
-  const { status, headers } = response;
+/** Sends a call and reads the record or the page in its answer. @throws the error of the answer. */
+async function fetchValue(call: OperationCall) {
+  const answer = await sendCall(call);
+  if (answer.status === undefined || answer.error) throw answer.error;
   try {
-    const value = readResult(call.operation, call.recordId, response, call.client.secrets.mask);
-    return { value, status, headers, attempts };
+    const value = readResult(call.operation, call.recordId, answer, call.client.secrets.mask);
+    return { ...answer, value };
   } catch (error) {
-    throw callError(call, attempts, error);
+    throw callError(answer, error);
   }
-}
-
-async function fetchRaw(call: Call): Promise<RawResponse> {
-  const { response, error: failure, attempts } = await sendCall(call);
-  if (!response) throw failure;
-  const { status, headers } = response;
-  const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
-  const url = attempts.at(-1)?.request.url ?? call.request.url;
-  // The user sent a condition, and 304 is the answer to it.
-  const error = status === 304 ? undefined : responseError(call, attempts, response);
-  const isRedirected = url !== call.request.url;
-  return { status, headers, body, recordId: call.recordId, url, isRedirected, attempts, error };
 }
 
 /** Reads the page of a list at a URL. */
 async function fetchPage(call: OperationCall, url: string): Promise<Page> {
-  const pageCall = { ...call, request: { ...call.request, url } };
-  const { value, status, headers, attempts } = await fetchAnswer(pageCall);
-  return {
-    ...(value as PageContent),
-    status,
-    headers,
-    url: attempts.at(-1)?.request.url ?? url,
-    error: (why, hint) => callError(pageCall, attempts, invalidResponse(why, { hint })),
-  };
+  const { value, ...answer } = await fetchValue({ ...call, request: { ...call.request, url } });
+  return { ...answer, ...(value as PageContent) };
 }
 
 /**

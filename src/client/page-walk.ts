@@ -1,4 +1,4 @@
-import { type HttpHeaders, headerValue, linkTarget } from '../api/http.ts';
+import { headerValue, linkTarget } from '../api/http.ts';
 import { findListSign, isLink, statesWhole } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Paging } from '../api/operations.ts';
@@ -7,23 +7,15 @@ import { CliError } from '../process/errors.ts';
 import { valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { isAfterLastStatus } from './answer-table.ts';
+import type { Answer } from './call.ts';
+import { callError } from './call-error.ts';
 import type { PageContent } from './read-answer.ts';
+import { invalidResponse } from './transport/response.ts';
 
 // Reads the pages of a list in their order, and finds the end of the list.
 
-export interface Page extends PageContent {
-  readonly status: number;
-  readonly headers: HttpHeaders;
-  /** The URL that answered. */
-  readonly url: string;
-  /**
-   * Returns the error of a page that does not continue its list. The error names the request.
-   *
-   * @param why a clause.
-   * @param hint a remedy, a sentence.
-   */
-  error(why: string, hint?: string): Error;
-}
+/** The answer of a list, and the records in it. */
+export interface Page extends PageContent, Answer {}
 
 /** The pages of one list. */
 export interface PageSource {
@@ -93,7 +85,7 @@ export async function* pagesOf(
       if (step.isCounted && isEnd) return step;
       throw error;
     }
-    visited.add(url).add(withoutHash(page.url));
+    visited.add(url).add(withoutHash(page.request.url));
     const ids = page.records.map(({ fields }) => fields[idField]);
     if (isRepeated(earlier, ids)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
@@ -103,7 +95,7 @@ export async function* pagesOf(
         // A service that repeats its only page may not count pages at all.
         const note = `${new URL(url).search} repeats earlier records`;
         return walk.pages === 1 ? { mayBeCut: step.mayBeCut ?? note } : { mayBeCut: step.mayBeCut, note };
-      } else throw page.error('the page repeats earlier records');
+      } else throw pageError(page, 'the page repeats earlier records');
     } else {
       yield page.records;
       earlier = [...earlier.slice(0, 1), ...earlier.slice(1).slice(-1), ids];
@@ -111,16 +103,21 @@ export async function* pagesOf(
       walk.count += page.records.length;
     }
     if (walk.pages >= maxPages || walk.count >= maxRecords)
-      throw page.error(`the list does not end after ${walk.count} records on ${walk.pages} pages`);
+      throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
     walk.isLinked ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
     step = nextStep(walk, page);
     if (step.next === undefined) return step;
-    const { reason, hint } = faultOfNext(step.next, page.url) ?? {};
+    const { reason, hint } = faultOfNext(step.next, page.request.url) ?? {};
     if (reason !== undefined)
-      throw page.error(`the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
-    url = withoutHash(new URL(step.next, page.url).href);
-    if (visited.has(url)) throw page.error(`the link to the next page repeats: ${maskUrl(url)}`);
+      throw pageError(page, `the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
+    url = withoutHash(new URL(step.next, page.request.url).href);
+    if (visited.has(url)) throw pageError(page, `the link to the next page repeats: ${maskUrl(url)}`);
   }
+}
+
+/** Makes the error of a page that does not continue its list. @param why a clause. @param hint a remedy, a sentence. */
+function pageError(page: Page, why: string, hint?: string): Error {
+  return callError(page, invalidResponse(why, { hint }));
 }
 
 /** Returns the link to the next page that a page states, in the header or by a cursor in the body. @param url the URL that answered. */

@@ -13,25 +13,26 @@ import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, mayHaveBeenApplied, mayRetry, noAnswerRule } from './answer-table.ts';
-import type { Call } from './call.ts';
-import { callDetails, callError } from './call-error.ts';
+import type { Answer, Call, SentCall } from './call.ts';
+import { callDetails, callError, responseError } from './call-error.ts';
 import { authorOf } from './read-answer.ts';
 import { delayOfRetry, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
-export type SentCall = { readonly attempts: readonly Attempt[] } & (
-  | { readonly response: HttpResponse; readonly error?: undefined }
-  | { readonly response?: undefined; readonly error: unknown }
-);
+/** A call that got no answer. */
+interface UnansweredCall extends SentCall {
+  readonly status?: undefined;
+  readonly error: unknown;
+}
 
 /**
  * Sends a call until it has a final response or its deadline passes. Retries where that is safe and may help, and follows redirects
  * within one origin.
  *
- * @returns the response, or an error: a CliError if no response came, InterruptedError if the client's signal was aborted,
- *   StoppedError if the signal of the options or of the pace was aborted.
+ * @returns the answer, or an error: a CliError if none came, InterruptedError if the client's signal was aborted, StoppedError if
+ *   the signal of the options or of the pace was aborted.
  */
-export async function sendCall(call: Call): Promise<SentCall> {
+export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
   const { client, options } = call;
   const { pace } = options;
   const signals = [client.signal, options.signal, pace?.stop.abandoned].filter(
@@ -50,27 +51,23 @@ export async function sendCall(call: Call): Promise<SentCall> {
       client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
       pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
-      const { nextDelayMs, response, error } = attempt;
+      const { nextDelayMs, request, response, error } = attempt;
       if (nextDelayMs !== undefined) {
         await sleep(nextDelayMs, ...signals);
         continue;
       }
       if (error || !response) throw error;
-      return { response, attempts };
+      return { ...response, call, attempts, request, error: responseError({ call, attempts }, response) };
     }
-  } catch (error) {
-    return {
-      error: errorOfCall(call, attempts, client.signal.aborted ? client.signal.reason : error),
-      attempts,
-    };
+  } catch (thrown) {
+    const error = errorOfCall({ call, attempts }, client.signal.aborted ? client.signal.reason : thrown);
+    return { call, attempts, error };
   }
 }
 
-function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): unknown {
-  if (!(error instanceof InterruptedError)) return callError(call, attempts, error);
-  return mayHaveBeenApplied(attempts)
-    ? new InterruptedError(error.signal, callDetails(call, attempts))
-    : error;
+function errorOfCall(sent: SentCall, error: unknown): unknown {
+  if (!(error instanceof InterruptedError)) return callError(sent, error);
+  return mayHaveBeenApplied(sent.attempts) ? new InterruptedError(error.signal, callDetails(sent)) : error;
 }
 
 /**

@@ -4,7 +4,8 @@ import { describeLifecycle } from '../../api/contract.ts';
 import { headerLines, isSafeMethod } from '../../api/http.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
-import type { Client, RawResponse } from '../../client/client.ts';
+import type { Answer } from '../../client/call.ts';
+import type { Client } from '../../client/client.ts';
 import { type RawRequest, rawMethods, requestsOutput } from '../../client/user-request.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
@@ -79,17 +80,17 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   return undefined;
 }
 
-function headOf({ status, headers }: RawResponse, { io }: Context): string {
+function headOf({ status, headers }: Answer, { io }: Context): string {
   const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
   const text = [statusLine, ...headerLines(headers), ''].join('\n');
   return `${io.stdout.isTerminal ? sanitize(text, layout) : text}\n`;
 }
 
 /** Prints the bytes unchanged, but on a terminal as text without control sequences. */
-async function printBody({ io }: Context, { body }: RawResponse): Promise<void> {
+async function printBody({ io }: Context, { body }: Answer): Promise<void> {
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
-  const text = new TextDecoder().decode(body);
+  const text = new TextDecoder().decode(Buffer.from(body));
   await io.stdout.write(`${sanitize(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }
 

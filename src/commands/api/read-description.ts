@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { BindingInput } from '../../api/contract.ts';
 import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
 import { isDeniedStatus } from '../../client/answer-table.ts';
-import type { RawResponse } from '../../client/client.ts';
+import type { Answer } from '../../client/call.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InputError, systemReason, UsageError } from '../../process/errors.ts';
@@ -101,10 +101,10 @@ async function findDescription(context: Context, location: string, withToken: bo
 }
 
 /** Parses the description in a response. Many servers answer 200 with a web page, so it must parse and state its version. */
-async function documentIn({ status, body }: RawResponse, url: string): Promise<JsonObject | undefined> {
+async function documentIn({ status, body }: Answer, url: string): Promise<JsonObject | undefined> {
   if (status < 200 || status >= 300) return undefined;
   try {
-    const document = await parseDocument(body, url);
+    const document = await parseDocument(Buffer.from(body), url);
     return 'openapi' in document || 'swagger' in document ? document : undefined;
   } catch (error) {
     if (error instanceof UsageError) return undefined;
