@@ -115,6 +115,11 @@ export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
   return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 
+/** Returns true if two values are the same, with the same fields. */
+export function isSameValue(value: RecordValue, other: RecordValue): boolean {
+  return isMetBy(value, other) && isMetBy(other, value);
+}
+
 /**
  * Returns true if an answer or a reading shows a value that was sent. A service may print a date in another way, add members to an
  * object within a field, and leave out a default.

@@ -99,20 +99,22 @@ async function readAll(
   const wasRead = new Uint8Array(rows.length);
   let isAnyFound = false;
   let at = 0;
-  const takeOnce = (id: bigint, record: ServiceRecord | undefined) => {
+  const takeOnce = (id: bigint, record: ServiceRecord | undefined, isListed = false) => {
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
     // A list that changes during the reading may contain a record twice.
     if (row?.id !== id || wasRead[at]) return;
+    isAnyFound ||= record !== undefined;
+    if (isListed && record && !port.isShownInList(row.intent, record)) return;
     wasRead[at] = 1;
     at += 1;
-    isAnyFound ||= record !== undefined;
     take(row, record);
   };
   const unreadRows = () => rows.filter((_, index) => !wasRead[index]);
   const readList = async () => {
-    for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), record);
+    for await (const page of port.list())
+      for (const record of page) takeOnce(port.idOf(record), record, true);
   };
   if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
@@ -121,7 +123,7 @@ async function readAll(
       // The records are read one by one instead.
       if (!canReadEach || !(error instanceof CutListError)) throw error;
     }
-  // A list that changes while it is read may skip a record, so each record that it lacks is read by itself.
+  // A list that changes while it is read may skip a record, so each record or field that it lacks is read by itself.
   if (canReadEach) {
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),

@@ -1,4 +1,11 @@
-import { describeValue, isAsBefore, isMetBy, isShownBy, type RecordValue } from '../api/record-values.ts';
+import {
+  describeValue,
+  isAsBefore,
+  isMetBy,
+  isSameValue,
+  isShownBy,
+  type RecordValue,
+} from '../api/record-values.ts';
 import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
@@ -146,7 +153,7 @@ function planWrite(state: State, planned: Planned): Next {
   const { doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
   // The record as it was read last is what an undo sets back.
-  const isKept = earlier?.action === planned.action && isMetBy(earlier.before, planned.before);
+  const isKept = earlier?.action === planned.action && isSameValue(earlier.before, planned.before);
   if (isKept) return thenWrite(state, earlier);
   return thenWrite({ ...state, aim: 'decide', planned }, planned);
 }

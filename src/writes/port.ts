@@ -54,6 +54,8 @@ export interface RecordPort {
   /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly ServiceRecord[]>;
   idOf(record: ServiceRecord): bigint;
+  /** Returns true if a record of the list has each field that a row names. A list may show less than the record itself. */
+  isShownInList(intent: Intent, record: ServiceRecord): boolean;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
   /**
@@ -121,6 +123,10 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     },
     list: () => client.list(ids.list, {}, { pace, needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
+    isShownInList: (intent, { fields }) =>
+      isCount ||
+      !operations.has(ids.get) ||
+      Object.values(fieldsOf(fields, namesIn(intent))).every((field) => field !== undefined),
     valueOf(intent, record) {
       if (record === undefined) return null;
       const { fields } = record;
@@ -173,7 +179,7 @@ function namesIn(intent: Intent): ReadonlySet<string> {
       ? [intent.fields]
       : intent.kind === 'set'
         ? [intent.value, intent.expected ?? null]
-        : [];
+        : [wantedValue(intent) ?? null];
   return new Set(values.flatMap((value) => (isFields(value) ? Object.keys(value) : [])));
 }
 

@@ -168,6 +168,18 @@ test('a delete that is resumed leaves a record that has changed since its plan',
   expect(shop.field('/pets/2', 'name')).toBe('Rex');
 });
 
+test('a large run reads the fields that the list leaves out', async () => {
+  const many = Array.from({ length: 100 }, (_, index) => ({ ...pets[0], id: index + 1, status: 'sold' }));
+  await using shop = await recordShop({ '/pets': many });
+  shop.misbehave = ({ method, path }) =>
+    method === 'GET' && path === '/pets' ? { body: many.map(({ status, ...shown }) => shown) } : undefined;
+  shop.write('same.jsonl', many.map(({ id }) => `{"id":${id},"status":"sold"}\n`).join(''));
+  expect(await shop.report('pets update --from same.jsonl --yes')).toMatchObject({ unchanged: 100 });
+  shop.write('gone.csv', `id\n${many.map(({ id }) => id).join('\n')}\n`);
+  expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 100 });
+  expect(JSON.parse((await shop.run('runs show r2 -o json')).stdout)).toEqual(many);
+});
+
 test('a person names a row by its id or its line', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
