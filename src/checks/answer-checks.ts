@@ -187,7 +187,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const headers = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of operations) {
-    const answer = await context.ask(operation, undefined, { isFinalStatus: isDeniedStatus, headers });
+    const answer = await context.ask(operation, undefined, { headers });
     if (isDeclared ? !isDeniedStatus(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation is the gravest.

@@ -1,7 +1,8 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { type Attempt, statusRule } from '../client/answer-table.ts';
-import type { Answer, CallInput, CallOptions } from '../client/call.ts';
+import type { Answer, CallInput, OperationRequest } from '../client/call.ts';
+import type { RawRequest } from '../client/user-request.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
@@ -78,41 +79,32 @@ export async function runCheck(
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: CheckedService, signal: AbortSignal, attempts: Attempt[]): CheckContext {
-  const { client } = service;
-  const callOptions = ({ isFinalStatus }: AskOptions = {}): CallOptions => ({
+  // Asked again if the service is overloaded, or a gateway does not reach it.
+  const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).isOutage);
+  const client = service.client.withOptions({
     signal,
-    // Asked again if the service is overloaded, or a gateway does not reach it.
-    isFinalStatus: (status) => {
-      const { pauses, isOutage } = statusRule(status);
-      return !(pauses || isOutage) || isFinalStatus?.(status) === true;
-    },
+    isFinalStatus: isFinal,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
+  const send = async (request: OperationRequest | RawRequest, { isFinalStatus }: AskOptions) => {
+    const isFinalToo = (status: number) => isFinal(status) || isFinalStatus?.(status) === true;
+    return withContent(await client.send(request, { isFinalStatus: isFinalToo }));
+  };
   return {
     ...service,
     signal,
     reads: readsOf(client.contract),
-    client: {
-      ...client,
-      read: (id, input, options) => client.read(id, input, { ...callOptions(), ...options }),
-      write: (id, input, options) => client.write(id, input, { ...callOptions(), ...options }),
-      list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
-    },
+    client,
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
-      const { id } = operation;
       const { headers } = options;
-      const request = { operation: id, input: { ...withPageSize(operation, input), headers } };
-      const sending = client.send(request, callOptions(options));
-      const answer = await sending.catch((error: unknown) => {
+      const request = { operation: operation.id, input: { ...withPageSize(operation, input), headers } };
+      const answer = await send(request, options).catch((error: unknown) => {
         // The input lacks a header or a parameter that the contract requires.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
       });
-      return { ...withContent(answer), operation };
+      return { ...answer, operation };
     },
-    async get(path, options = {}) {
-      const request = { method: 'GET', path, headers: options.headers };
-      return withContent(await client.send(request, callOptions(options)));
-    },
+    get: (path, options = {}) => send({ method: 'GET', path, headers: options.headers }, options),
   };
 }
 

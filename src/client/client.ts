@@ -30,7 +30,7 @@ type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client
   extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits' | 'saveStore'> {
-  /** Sends a message about a list to the observer, each text once. */
+  /** Sends a message about a list to the observer. */
   notify(message: ListMessage): void;
   /**
    * Reads a record by one operation, and checks it against the schema.
@@ -55,6 +55,8 @@ export interface Client
   send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<Answer>;
   /** Returns the request that `send` would send, without its credential. @throws UsageError as `send`. */
   preview(request: OperationRequest | RawRequest): HttpRequest;
+  /** Returns a client of the same service whose calls have these options by default. */
+  withOptions(options: CallOptions): Client;
 }
 
 /** A record that was read and checked. */
@@ -66,38 +68,36 @@ export interface FetchedRecord<Members = JsonObject> {
   readonly age?: string | undefined;
 }
 
-export function createClient(options: ClientOptions): Client {
+/** @param defaults the options of each call, unless the call has its own. */
+export function createClient(options: ClientOptions, defaults: CallOptions = {}): Client {
   const { contract, baseUrl, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
-  const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
+  const prepare = (id: OperationId, input: CallInput, ownOptions?: CallOptions): OperationCall => {
     const operation = offeredOperation(contract, id);
+    const callOptions = { ...defaults, ...ownOptions };
     const request = toHttpRequest(operation, input, options, callOptions.isFresh);
     const recordId = recordIdOf(operation, input);
     return { client: options, operation, recordId, request, options: callOptions };
   };
-  const prepareAny = (request: OperationRequest | RawRequest, callOptions: CallOptions): Call =>
+  const prepareAny = (request: OperationRequest | RawRequest, ownOptions?: CallOptions): Call =>
     'path' in request
-      ? { client: options, request: toRawRequest(request, options), options: callOptions }
-      : prepare(request.operation, request.input, callOptions);
-  const sentTexts = new Set<string>();
-  const notify = (message: ListMessage) => {
-    if (!sentTexts.has(message.text)) options.observe?.(message);
-    sentTexts.add(message.text);
-  };
+      ? { client: options, request: toRawRequest(request, options), options: { ...defaults, ...ownOptions } }
+      : prepare(request.operation, request.input, ownOptions);
+  const notify = (message: ListMessage) => options.observe?.(message);
   return {
     contract,
     baseUrl,
     credentialSource: options.credentialSource,
     limits: options.limits,
     notify,
-    async read(id, input, callOptions = {}) {
+    async read(id, input, callOptions) {
       const { value, headers } = await fetchValue(prepare(id, input, callOptions));
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;
       return { record: value as ServiceRecord, etag, age: headerValue(headers, 'age') };
     },
-    async write(id, input, callOptions = {}) {
+    async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);
       const answer = await sendCall(call);
       const attempt = answer.attempts.at(-1);
@@ -114,15 +114,16 @@ export function createClient(options: ClientOptions): Client {
       const pages = readList(offeredOperation(contract, id), openList, notify, filters, listOptions);
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
-    async send(request, callOptions = {}) {
+    async send(request, callOptions) {
       const answer = await sendCall(prepareAny(request, callOptions));
       if (answer.status === undefined) throw answer.error;
       return answer;
     },
     preview(request) {
-      const { headers, ...others } = prepareAny(request, {}).request;
+      const { headers, ...others } = prepareAny(request).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
     },
+    withOptions: (callOptions) => createClient(options, { ...defaults, ...callOptions }),
     saveStore: options.saveStore,
   };
 }

@@ -27,7 +27,7 @@ export function lineOf([level, text]: Notice): string {
   return levels[level].prefix + text;
 }
 
-/** Prints lines for people. It never rejects: a command goes on without stderr. */
+/** Prints lines for people, each note and warning once. It never rejects: a command goes on without stderr. */
 export interface Notices {
   notice(...notice: Notice): Promise<void>;
   /** Removes and returns the notices that are held back. */
@@ -52,12 +52,15 @@ export function createNotices({
   hasJsonErrors,
 }: NoticesOptions): Notices {
   const heldNotices: Notice[] = [];
+  const onceLines = new Set<string>();
   return {
     async notice(...notice) {
       const level = levels[notice[0]];
       if ((isQuiet && level.isHiddenByQuiet) || (notice[0] === 'remark' && !showsRemarks)) return;
+      const line = lineOf(notice);
+      if (level.prefix !== '' && onceLines.size === onceLines.add(line).size) return;
       if (hasJsonErrors && level.isHeld) heldNotices.push(notice);
-      else if (!isSilent) await io.stderr.write(`${sanitize(lineOf(notice))}\n`).catch(() => {});
+      else if (!isSilent) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
     take: () => heldNotices.splice(0),
   };
