@@ -72,8 +72,8 @@ export function quoteCell(cell: string, delimiter: string): string {
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** Matches text that a spreadsheet would run as a formula, and such text after a `'`. */
-const formula = /^'*[=+\-@＝＋－＠\t\r\n]/;
+/** Matches text that a spreadsheet would run as a formula, also in full-width forms, and such text after a `'`. */
+const formula = /^'*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
 
 /** Puts a `'` before a text that a spreadsheet would run as a formula, and before one that already has such a `'`. */
 export function withGuard(text: string): string {
