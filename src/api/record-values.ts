@@ -101,6 +101,10 @@ export interface ServiceRecord<Members = JsonObject> {
   readonly fields: Members;
   /** As the service sent it. A service that has our names sends the fields. */
   readonly original: JsonObject;
+  /** The strong entity tag. A record of a list has none. */
+  readonly etag?: string | undefined;
+  /** How long a cache has kept the answer, in seconds. A record of a list has none. */
+  readonly age?: string | undefined;
 }
 
 /** Fields of a record, by our names. The value undefined says that the record does not have the field, or is to lose it. */

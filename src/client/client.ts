@@ -38,7 +38,7 @@ export interface Client
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
    *   CliError if the service answers with an error, or gives no valid answer.
    */
-  read(id: OperationId, input: CallInput, options?: CallOptions): Promise<FetchedRecord>;
+  read(id: OperationId, input: CallInput, options?: CallOptions): Promise<ServiceRecord>;
   /**
    * Writes by one operation, and judges the result. An error status and a missing answer are results too, not errors.
    *
@@ -57,15 +57,6 @@ export interface Client
   preview(request: OperationRequest | RawRequest): HttpRequest;
   /** Returns a client of the same service whose calls have these options by default. */
   withOptions(options: CallOptions): Client;
-}
-
-/** A record that was read and checked. */
-export interface FetchedRecord<Members = JsonObject> {
-  readonly record: ServiceRecord<Members>;
-  /** The strong entity tag. A record of a list has none. */
-  readonly etag?: string | undefined;
-  /** How long a cache has kept the answer, in seconds. */
-  readonly age?: string | undefined;
 }
 
 /** @param defaults the options of each call, unless the call has its own. */
@@ -95,7 +86,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;
-      return { record: value as ServiceRecord, etag, age: headerValue(headers, 'age') };
+      return { ...(value as ServiceRecord), etag, age: headerValue(headers, 'age') };
     },
     async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);
@@ -160,13 +151,13 @@ export async function readRecord<Members = JsonObject>(
   noun: NounName,
   id: bigint,
   options: CallOptions = {},
-): Promise<FetchedRecord<Members>> {
+): Promise<ServiceRecord<Members>> {
   const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
   const operation = operations.get(get);
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
-    const reading = client.read(get, { id }, options) as Promise<FetchedRecord<Members>>;
+    const reading = client.read(get, { id }, options) as Promise<ServiceRecord<Members>>;
     if (!operation?.isDeprecated || !operations.has(list)) return reading;
     try {
       return await reading;
@@ -185,12 +176,12 @@ export async function readFromList<Members = JsonObject>(
   noun: NounName,
   id: bigint,
   options: ListOptions = {},
-): Promise<FetchedRecord<Members>> {
+): Promise<ServiceRecord<Members>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
   for await (const records of client.list(list, {}, options)) {
     const record = records.find(({ fields }) => fields[idField] === id);
-    if (record) return { record: record as ServiceRecord<Members> };
+    if (record) return record as ServiceRecord<Members>;
   }
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
 }

@@ -22,7 +22,7 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
     const id = await access.names.findId(namedNoun(noun), idOrName);
     const subject = `${noun.singular} ${id}`;
     await confirmWrite(context, { what: `change ${subject}` });
-    const { record: shown } = await readRecord(access.client, noun.name, id, { isFresh: true });
+    const shown = await readRecord(access.client, noun.name, id, { isFresh: true });
     return editAndSend(context, {
       editor,
       fileName: `${noun.singular}-${id}.yaml`,
@@ -111,7 +111,7 @@ async function readDetails(
   if (context.flags.yes || context.flags.dryRun || !canAsk(context)) return details;
   const read = async (id: bigint) => {
     try {
-      const { fields } = (await readRecord(client, noun.name, id, { isFresh: true })).record;
+      const { fields } = await readRecord(client, noun.name, id, { isFresh: true });
       details.set(id, { title: noun.title(fields) + (await readCompanion(access, id)), fields });
     } catch (error) {
       // The deletion reads the record again, and reports the error.
@@ -127,5 +127,5 @@ async function readDetails(
 async function readCompanion({ client, noun }: Access, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
-  return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.record.fields)}` : '';
+  return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.fields)}` : '';
 }

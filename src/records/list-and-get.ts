@@ -150,7 +150,7 @@ export async function getRecords(
   return prepareRecords(context, noun, operationId, async (access) => {
     const { client, names } = access;
     const read = async (idOrName: IdOrName) =>
-      (await readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName))).record;
+      readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName));
     beginNames(access, { isList: false });
     const results: (ServiceRecord | CliError)[] = [];
     const concurrency = context.settings.get('concurrency');

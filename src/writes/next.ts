@@ -144,7 +144,8 @@ function afterReading(
     return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);
   }
   // A 409 with the same tag is not about the value: the record may be in use, and the same write would get the same answer.
-  const isSameTag = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
+  const isSameTag =
+    old.lastWrite?.verdict === 'conflict' && reading.record?.etag === old.reading?.record?.etag;
   return aim === 'find-out' || isSameTag ? endAsAnswered(state) : planWrite(state, decision.planned);
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import type { CallInput, CallLimits, CallOptions, OperationRequest } from '../client/call.ts';
-import { type Client, type FetchedRecord, readFromList, readRecord } from '../client/client.ts';
+import { type Client, readFromList, readRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { CliError } from '../process/errors.ts';
@@ -36,7 +36,7 @@ export interface Abilities extends WriteAbilities {
 }
 
 /** A reading of one record. */
-export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
+export interface Reading {
   /** The record, unless the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
   /** The error that says that there is no such record. */
@@ -110,8 +110,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     isRun: run !== undefined,
     async read(id, options) {
       const readOptions = { ...options, pace, isFresh: true };
-      const toReading = (answer: FetchedRecord): Reading =>
-        sendsEtags ? answer : { ...answer, etag: undefined };
+      const toReading = (record: ServiceRecord): Reading => ({
+        record: sendsEtags ? record : { ...record, etag: undefined },
+      });
       const found = await readRecord(client, name, id, readOptions).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record: a further list decides.
@@ -138,7 +139,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     },
     async prepareRequest({ id, intent }, { action, after }, reading, options) {
       if (action === 'remove')
-        return { operation: ids.delete, input: { id, headers: etagCondition(reading?.etag) } };
+        return { operation: ids.delete, input: { id, headers: etagCondition(reading?.record?.etag) } };
       if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
       if (action === 'create' && operations.has(ids.create)) {
         const quantity = isFields(after) ? after.quantity : after;
@@ -156,7 +157,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
           id,
           body,
           before,
-          headers: action === 'create' ? { 'if-none-match': '*' } : etagCondition(reading?.etag),
+          headers: action === 'create' ? { 'if-none-match': '*' } : etagCondition(reading?.record?.etag),
         },
       };
     },
@@ -192,9 +193,9 @@ async function entryInput(
 ): Promise<CallInput> {
   const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
-  const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
+  const { fields } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
   const statuses = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
   const usual = statuses.find((choice) => caseless(choice) === defaultStatus);
-  const status = record.fields.status ?? usual;
+  const status = fields.status ?? usual;
   return { body: status === undefined ? values : { ...values, status }, values };
 }

@@ -94,7 +94,7 @@ export function endAsAnswered(state: State): Next {
     verdict === 'missing'
       ? 'does not find the record that its readings show'
       : 'refuses the tag that its readings give';
-  const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
+  const age = reading?.record?.age === undefined ? '' : `; the reading is ${reading.record.age} s old`;
   const message = `the service ${contradiction}: a cache or a replica may answer its readings${age}`;
   return endUnwritten(state, { code: 'stale', message });
 }

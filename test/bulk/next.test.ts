@@ -19,7 +19,7 @@ const [mia, rex] = [{ name: 'Mia' }, { name: 'Rex' }];
 const shownCounts: readonly RecordValue[] = [5, 10, 15, 7];
 const shownFields: readonly RecordValue[] = [mia, rex, { name: 'Tom' }];
 const record = { fields: {}, original: {} };
-const [reading, tagged] = [{ record }, { record, etag: '"a"' }];
+const [reading, tagged] = [{ record }, { record: { ...record, etag: '"a"' } }];
 /** What may come of a reading: no record either. */
 const readingsOf = (shown: readonly RecordValue[]): readonly Event[] => [
   ...[null, ...shown].map((now): Event => ({ kind: 'read', now, reading })),
@@ -225,14 +225,14 @@ test('a refusal of an earlier session stays in doubt, whatever a reading shows',
 });
 
 test('a row that was refused with 409 is not sent again with the same tag', () => {
-  const reading = { record, etag: '"a"' };
+  const reading = { record: { ...record, etag: '"a"' } };
   const attempt = { response: { status: 409 } } as Attempt;
   const write: JudgedWrite = { verdict: 'conflict', attempt, reason: { code: 'rejected', message: 'no' } };
   const row = initialState({ id: 7n, intent: set, planned: planned(5, 10) });
   const state: State = { ...row, reading, lastWrite: write, doubt: 'refused', attempts: 1 };
   const [, step] = next(state, { kind: 'read', now: 5, reading }, usual);
   expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'failed', reason: { code: 'rejected' } } });
-  const other = { ...reading, etag: '"b"' };
+  const other = { record: { ...record, etag: '"b"' } };
   expect(next(state, { kind: 'read', now: 5, reading: other }, usual)[1]).toMatchObject({ kind: 'write' });
 });
 
