@@ -119,9 +119,13 @@ export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
   return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 
-/** Returns true if two values are the same, with the same fields. */
-export function isSameValue(value: RecordValue, other: RecordValue): boolean {
-  return isMetBy(value, other) && isMetBy(other, value);
+/** Returns true if two values are the same, with the same fields. Defaults may be left out. @param ignored names of fields */
+export function isSameValue(value: RecordValue, other: RecordValue, ignored?: ReadonlySet<string>): boolean {
+  if (!isFields(value) || !isFields(other)) return isMetBy(value, other);
+  return [...differencesOf(value, other), ...differencesOf(other, value)].every(
+    ({ name, expected, actual }) =>
+      ignored?.has(name) || isSame(expected ?? omittedValues[name], actual ?? omittedValues[name]),
+  );
 }
 
 /**

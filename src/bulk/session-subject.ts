@@ -92,6 +92,6 @@ function oppositeOf(row: RunRow): Intent {
   const { action = 'set', before = null, after = null } = planned ?? {};
   if (intent.kind === 'add')
     return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
-  if (action === 'create') return { kind: 'remove', created: outcome?.made?.value ?? after };
+  if (action === 'create') return { kind: 'remove', created: after, expected: outcome?.made?.value };
   return { kind: 'set', value: before, expected: after };
 }

@@ -85,11 +85,9 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     );
   if (isCreate && as === 'applied' && made === undefined)
     throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
-  const after = row.planned?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
-  const madeRecord = made === undefined ? undefined : { id: made, value: after };
   const reason: Reason = {
     code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };
-  return [row, { kind: as, reason, made: madeRecord }];
+  return [row, { kind: as, reason, made: made === undefined ? undefined : { id: made } }];
 }

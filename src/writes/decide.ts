@@ -3,6 +3,7 @@ import {
   describeValue,
   isFields,
   isMetBy,
+  isSameValue,
   type RecordValue,
 } from '../api/record-values.ts';
 import type { ReasonCode } from './reasons.ts';
@@ -25,6 +26,8 @@ export interface WriteAbilities {
   readonly createsByPut: boolean;
   /** True if a row may create a missing record. */
   readonly mayCreate: boolean;
+  /** The fields that only the service sets, by its description. */
+  readonly readOnly: ReadonlySet<string>;
 }
 
 /** Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock. */
@@ -53,9 +56,10 @@ export function decide(
       const { created, expected } = intent;
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
-      const wanted = wantedValue(intent) ?? planned?.before;
-      if (wanted !== undefined && !isMetBy(wanted, now)) return failAsChanged(wanted, now);
-      if (expected !== undefined && !isMetBy(now, expected)) return failAsChanged(expected, now);
+      const wanted = wantedValue(intent) ?? planned?.before ?? now;
+      const ignored = created === undefined ? undefined : abilities.readOnly;
+      const isAsWanted = expected === undefined ? isMetBy(wanted, now) : isSameValue(expected, now, ignored);
+      if (!isAsWanted) return failAsChanged(wanted, now);
       return toRemoval(now, abilities.canRemove);
     }
   }
@@ -64,7 +68,7 @@ export function decide(
 /** Returns the value that a record must have so that a row is written. By default any value will do. */
 export function wantedValue(intent: Intent): RecordValue | undefined {
   if (intent.kind === 'create') return undefined;
-  return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;
+  return intent.kind === 'remove' ? (intent.expected ?? intent.created) : intent.expected;
 }
 
 /** Returns true if a row replaces its value whatever the current value is. */

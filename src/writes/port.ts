@@ -89,6 +89,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const noun: Noun = nouns[name];
   const ids = noun.operations;
   const { isCount } = noun;
+  const bodies = [ids.create, ids.update].flatMap((id) => operations.get(id)?.body ?? []);
   const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
   const { run, sendsEtags, limits = client.limits } = options;
   const pace = run?.pace;
@@ -102,6 +103,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     createsByPut: isCount && !operations.has(ids.create),
     isEmbedded: isEmbedded(client.baseUrl),
     mayCreate: run?.mayCreate ?? false,
+    readOnly: new Set(bodies.flatMap(({ readOnlyNames }) => readOnlyNames)),
     writeOnly,
   };
   const port: RecordPort = {

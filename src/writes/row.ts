@@ -45,9 +45,9 @@ export const intentSchema = v.variant('kind', [
   }),
   v.object({
     kind: v.literal('remove'),
-    /** The whole record that the user was shown. If it has changed or has a further field, the row fails. */
+    /** The whole record that was shown. If it has changed or has a further field, the row fails. */
     expected: v.optional(value),
-    /** The record as this program created it. Further fields do not keep it from being removed. If it is gone, nothing is sent. */
+    /** The values with which this program created the record. If it is gone, nothing is sent. Without `expected` further fields may be there. */
     created: v.optional(value),
   }),
 ]);
@@ -75,8 +75,8 @@ export const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
 export const outcomeSchema = v.object({
   kind: v.picklist(['applied', 'unchanged', 'failed', 'unknown']),
   reason: v.optional(reasonSchema),
-  /** The record that a row has created: its id, and the values that the answer showed, else those that were sent. */
-  made: v.optional(v.object({ id: idSchema, value })),
+  /** The record that a row has created: its id, and its fields if an answer or a reading showed them. */
+  made: v.optional(v.object({ id: idSchema, value: v.optional(value) })),
 });
 
 /** The change that a row asks for. */

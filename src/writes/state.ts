@@ -69,7 +69,7 @@ export function endApplied(state: State, record?: ServiceRecord): Next {
   const { id, intent, lastWrite } = state;
   if (intent.kind !== 'create') return end(state, { outcome: applied, record });
   const madeId = id ?? lastWrite?.id;
-  const made = madeId === undefined ? undefined : { id: madeId, value: record?.fields ?? intent.fields };
+  const made = madeId === undefined ? undefined : { id: madeId, value: record?.fields };
   return end(state, { outcome: { kind: 'applied', made }, record });
 }
 

@@ -26,7 +26,11 @@ const refused = (before: RecordValue, after: RecordValue): Known => ({
 const set = (value: RecordValue, expected?: RecordValue): Intent => ({ kind: 'set', value, expected });
 const add = (change: number, created?: RecordValue): Intent => ({ kind: 'add', change, created });
 const remove = (expected?: RecordValue): Intent => ({ kind: 'remove', expected });
-const takeBack = (created: RecordValue): Intent => ({ kind: 'remove', created });
+const takeBack = (created: RecordValue, expected?: RecordValue): Intent => ({
+  kind: 'remove',
+  created,
+  expected,
+});
 const rex = { name: 'Rex', status: 'sold' };
 const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
@@ -127,7 +131,16 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has changed since the plan', remove(), planned(rex, null, 'remove'), mia, 'failed changed'],
     ['is not there', remove(), certain, null, 'failed no_record'],
     ['is not there, in an undo', takeBack(rex), certain, null, 'unchanged'],
-    ['has got a field since it was created', takeBack(rex), certain, { ...rex, id: 1n }, 'remove'],
+    ['has a further field than was sent', takeBack(rex), certain, { ...rex, id: 1n }, 'remove'],
+    ['has got a field since it was made', takeBack(rex, rex), certain, { ...rex, id: 1n }, 'failed changed'],
+    [
+      'shows a default, and what only the service sets',
+      takeBack({ name: 'Rex' }, { name: 'Rex' }),
+      certain,
+      { name: 'Rex', status: 'available', seen: 7 },
+      'remove',
+      { readOnly: new Set(['seen']) },
+    ],
     ['has changed since it was created', takeBack(rex), certain, mia, 'failed changed'],
   ],
   'remove, uncertain': [
@@ -146,7 +159,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
     const row: Row = { id: 7n, intent, ...known };
-    const given = { mayCreate: false, createsByPut: false, canRemove: true, ...rules };
+    const given = { mayCreate: false, createsByPut: false, canRemove: true, readOnly: new Set(''), ...rules };
     expect(wordsOf(decide(row, now, given))).toBe(becomes);
   });
 });

@@ -82,6 +82,7 @@ const abilities = {
   isEmbedded: false,
   readsFirst: false,
   writeOnly: new Set<string>(),
+  readOnly: new Set<string>(),
 };
 const usual: Situation = {
   abilities,
