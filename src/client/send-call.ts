@@ -67,7 +67,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
 
 function errorOfCall(sent: SentCall, error: unknown): unknown {
   if (!(error instanceof InterruptedError)) return callError(sent, error);
-  return mayHaveBeenApplied(sent.attempts) ? new InterruptedError(error.signal, callDetails(sent)) : error;
+  return mayHaveBeenApplied(sent.attempts) ? error.with(callDetails(sent)) : error;
 }
 
 /**

@@ -229,13 +229,17 @@ const kindOfSignal = { SIGINT: 'interrupted', SIGTERM: 'terminated', SIGHUP: 'hu
 
 /** A signal, or Ctrl-C at a prompt, ended the command. */
 export class InterruptedError extends CliError {
-  readonly signal: Signal;
+  private readonly signal: Signal;
 
-  /** @param details the details of the call that was in progress, if that call may have been applied. */
-  constructor(signal: Signal, details?: ErrorDetails) {
+  /** @param details those of the call that was in progress, if it may have been applied. */
+  constructor(signal: Signal, details?: ErrorDetails, message?: string) {
     const kind = kindOfSignal[signal];
-    super(kind, kind.replace('-', ' '), details);
+    super(kind, message ?? kind.replace('-', ' '), details);
     this.signal = signal;
+  }
+
+  override with(details: ErrorDetails, message = this.message): InterruptedError {
+    return new InterruptedError(this.signal, { ...this.details, ...details }, message);
   }
 }
 

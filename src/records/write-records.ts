@@ -239,6 +239,6 @@ function unknownError(
       ? (error?.details.hint ?? `look at it: ${look}`)
       : `do not run it again before you have looked: ${look}`,
   };
-  if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
+  if (error instanceof InterruptedError) return error.with(details);
   return new CliError('unavailable', text, details);
 }

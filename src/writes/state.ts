@@ -1,7 +1,7 @@
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isTransientError } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
-import { type CliError, InterruptedError } from '../process/errors.ts';
+import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { applied, perhapsMade } from './decide.ts';
 import type { Reading } from './port.ts';
@@ -138,8 +138,7 @@ export function endUnwritten(
 
 function end(state: State, { error, ...result }: End): Next {
   const { attempts } = state;
-  const isCounted = error && attempts > 1 && !(error instanceof InterruptedError);
-  return [state, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
+  return [state, { kind: 'end', ...result, error: attempts > 1 ? error?.with({ attempts }) : error }];
 }
 
 /** Returns true if the service has refused a write because of the current value of the record. */
