@@ -94,6 +94,10 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const { run, sendsEtags, limits = client.limits } = options;
   const pace = run?.pace;
   const etagCondition = (etag: string | undefined) => (etag === undefined ? undefined : { 'if-match': etag });
+  const toUpdate = (input: CallInput): OperationRequest => {
+    offeredOperation(client.contract, ids.update);
+    return { operation: ids.update, input };
+  };
   const abilities: Abilities = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && run)),
@@ -140,28 +144,24 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         : fieldsOf(fields, namesIn(intent));
     },
     async prepareRequest({ id, intent }, { action, after }, reading, options) {
-      if (action === 'remove')
-        return { operation: ids.delete, input: { id, headers: etagCondition(reading?.record?.etag) } };
-      if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
-      if (action === 'create' && operations.has(ids.create)) {
-        const quantity = isFields(after) ? after.quantity : after;
-        const input = await entryInput(client, id ?? 0n, quantity as number, { ...options, pace });
-        return { operation: ids.create, input };
+      switch (action) {
+        case 'remove':
+          return { operation: ids.delete, input: { id, headers: etagCondition(reading?.record?.etag) } };
+        case 'create': {
+          if (abilities.createsByPut)
+            return toUpdate({ id, body: { quantity: after }, headers: { 'if-none-match': '*' } });
+          const values = { petId: id, quantity: isFields(after) ? after.quantity : after };
+          const input = isCount ? await entryInput(client, values, { ...options, pace }) : { body: after };
+          return { operation: ids.create, input };
+        }
+        case 'set': {
+          const body = isCount
+            ? { quantity: after }
+            : changesOf(after, port.valueOf(intent, reading?.record), writeOnly);
+          const before = abilities.readsFirst ? reading?.record : undefined;
+          return toUpdate({ id, body, before, headers: etagCondition(reading?.record?.etag) });
+        }
       }
-      offeredOperation(client.contract, ids.update);
-      const body = isCount
-        ? { quantity: after }
-        : changesOf(after, port.valueOf(intent, reading?.record), writeOnly);
-      const before = isCount && !abilities.readsFirst ? undefined : reading?.record;
-      return {
-        operation: ids.update,
-        input: {
-          id,
-          body,
-          before,
-          headers: action === 'create' ? { 'if-none-match': '*' } : etagCondition(reading?.record?.etag),
-        },
-      };
     },
     send: ({ operation, input }, { retries, deadlineMs }) =>
       client.write(operation, input, { retries, deadlineMs, pace }),
@@ -189,13 +189,11 @@ function namesIn(intent: Intent): ReadonlySet<string> {
 /** Makes the input that creates the inventory entry of a pet. It has the status of the pet if the service takes a status. */
 async function entryInput(
   client: Client,
-  petId: bigint,
-  quantity: number,
+  values: Readonly<Record<string, unknown>>,
   options: CallOptions = {},
 ): Promise<CallInput> {
-  const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
-  const { fields } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
+  const { fields } = await readRecord<RecordOf<'pets'>>(client, 'pets', values.petId as bigint, options);
   const statuses = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
   const usual = statuses.find((choice) => caseless(choice) === defaultStatus);
   const status = fields.status ?? usual;
