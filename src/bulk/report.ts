@@ -206,8 +206,9 @@ function reportHint(context: Context, report: Report, next: string | undefined):
     return firstStep.endsWith('?') ? `${firstStep} Then ${next}` : `${firstStep}; then ${next}`;
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
+  const mayBeTaken = ({ outcome }: RunRow) => !reasonRule(outcome?.reason?.code ?? 'changed').isLasting;
   const lastStep =
-    undo && notTakenBack(report).length > 0
+    undo && notTakenBack(report).some(mayBeTaken)
       ? `to try the rows that were left alone again: ${undo}`
       : apply && `correct the rejected rows, then run: ${apply}`;
   return next ?? firstStep ?? lastStep;

@@ -22,6 +22,8 @@ const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 /** What a write may do. */
 export interface WriteAbilities {
   readonly canRemove: boolean;
+  /** False if an update takes only changes, so that each field stays in the record. */
+  readonly canRemoveFields: boolean;
   /** True if PUT creates a missing record, so that a second PUT changes nothing. */
   readonly createsByPut: boolean;
   /** True if a row may create a missing record. */
@@ -47,8 +49,10 @@ export function decide(
         return abilities.mayCreate && expected === undefined
           ? toWrite('create', now, value)
           : failWithoutEntry(value, expected);
-      if (expected === undefined || isMetBy(expected, now)) return toWrite('set', now, value);
-      return failAsChanged(expected, now);
+      if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
+      const kept = abilities.canRemoveFields ? undefined : removedField(value, now);
+      if (kept === undefined) return toWrite('set', now, value);
+      return toFailure('no_removal', `${kept} cannot be removed: the service takes only changes`);
     }
     case 'add':
       return decideAdd(intent, now, abilities);
@@ -74,6 +78,12 @@ export function wantedValue(intent: Intent): RecordValue | undefined {
 /** Returns true if a row replaces its value whatever the current value is. */
 export function isPlainSet(intent: Intent): boolean {
   return intent.kind === 'set' && intent.expected === undefined;
+}
+
+/** Returns the name of a field that a value removes from a record. */
+function removedField(value: RecordValue, now: RecordValue): string | undefined {
+  if (!isFields(value) || !isFields(now)) return undefined;
+  return Object.keys(value).find((name) => value[name] === undefined && (now[name] ?? null) !== null);
 }
 
 function decideAdd(

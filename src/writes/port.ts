@@ -103,6 +103,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && run)),
     canList: operations.has(ids.list),
     canRemove: operations.has(ids.delete),
+    canRemoveFields: operations.get(ids.update)?.method !== 'PATCH',
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
     isEmbedded: isEmbedded(client.baseUrl),

@@ -11,6 +11,8 @@ interface ReasonRule {
   readonly hint?: string;
   /** True if no further reading can settle an unknown row, so that a person must. */
   readonly needsPerson?: true;
+  /** True if another try fails in the same way. */
+  readonly isLasting?: true;
   /** True if the message states the value that was sent. */
   readonly saysSent?: true;
 }
@@ -33,7 +35,8 @@ const rules = {
   stale: {
     hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
   },
-  no_delete: {},
+  no_delete: { isLasting: true },
+  no_removal: { kind: 'usage', isLasting: true },
   // The write may have been applied.
   perhaps_made: forPerson,
   accepted: forPerson,

@@ -52,6 +52,7 @@ type Case = readonly [
 ];
 
 const mayCreate = { mayCreate: true };
+const keepsFields = { canRemoveFields: false };
 const byPut = { createsByPut: true };
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
@@ -64,6 +65,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['does not exist and may be created', set(5), certain, null, 'create 5', mayCreate],
     ['does not exist, and has several fields', set(rex), certain, null, 'failed no_entry'],
     ['differs in outer spaces', set({ name: 'Rex' }), certain, { name: 'Rex ' }, 'write {"name":"Rex"}'],
+    ['has a field that is to go', set({ note: undefined }), certain, { note: 'x' }, 'write {}'],
+    ['keeps a field', set({ note: undefined }), certain, { note: 'x' }, 'failed no_removal', keepsFields],
     ['lacks a field that is to go', set({ note: undefined }), certain, { note: null }, 'unchanged'],
   ],
   'set v, uncertain': [
@@ -159,7 +162,14 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
     const row: Row = { id: 7n, intent, ...known };
-    const given = { mayCreate: false, createsByPut: false, canRemove: true, readOnly: new Set(''), ...rules };
+    const given = {
+      mayCreate: false,
+      createsByPut: false,
+      canRemove: true,
+      canRemoveFields: true,
+      readOnly: new Set(''),
+      ...rules,
+    };
     expect(wordsOf(decide(row, now, given))).toBe(becomes);
   });
 });

@@ -77,6 +77,7 @@ const abilities = {
   canList: true,
   canRead: true,
   canRemove: true,
+  canRemoveFields: true,
   createsByPut: true,
   mayCreate: true,
   isEmbedded: false,
