@@ -16,7 +16,7 @@ const imports = files.flatMap(importsOf);
 
 /** The only files that may name a package, and whether it must be loaded only where it is used. */
 const owners: Readonly<Record<string, { readonly files: readonly string[]; readonly heavy?: true }>> = {
-  commander: { files: ['src/cli/command-line.ts', 'src/cli/help.ts'] },
+  commander: { files: ['src/cli/parse-line.ts', 'src/cli/help.ts'] },
   valibot: { files: ['src/api', 'src/bulk', 'src/client', 'src/server', 'src/writes'] },
   yaml: { files: ['src/process/exact-yaml.ts'], heavy: true },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },

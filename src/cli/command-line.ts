@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { CommanderError, Option, Command as Parser } from 'commander';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
@@ -7,15 +6,14 @@ import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { asksForHelp, findHelp, nameOf, readPage, readTable } from './command-words.ts';
-import { type Flag, type GlobalFlags, writeFlags } from './flag.ts';
+import { type GlobalFlags, writeFlags } from './flag.ts';
+import { parseLine } from './parse-line.ts';
 import {
   type Action,
   actionOf,
   commandName,
   flagsOf,
-  type Group,
   isGroup,
-  loadCommand,
   type ParsedLine,
   type Program,
   type Values,
@@ -46,21 +44,17 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
   // bin/petstore.js answers most of these lines without the program.
-  const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
-  if (asksForHelp(argv) || lacksVerb)
+  if (asksForHelp(argv) || problem?.kind === 'no-verb')
     return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
   const usesConfig = action?.wrongSettings !== 'unread';
   const run = async (context: Context) => {
-    // In `pets upate --status sold` commander finds fault with the flag, but the command before it is wrong.
-    const flagAt = argv.findIndex((word) => problem?.message.includes(`'${word}'`));
+    // In `pets upate --status sold` the flag is unknown only because the command before it is.
+    const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : 0;
     if (isGroup(command) && flagAt > 0) findPage(context, argv.slice(0, flagAt));
     return await runLine(context, line);
   };
   return { flags, isCompletion: false, usesConfig, run };
 }
-
-/** The errors of commander for a group without a verb, or with an unknown one. */
-const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.excessArguments'];
 
 /** Prints the help page that a line asks for, or that of a group without a verb. @throws UsageError for an unknown command. */
 export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
@@ -174,11 +168,9 @@ const guardedFlags = ['--yes', '--again', '--allow-zero'];
 
 function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const name = commandName(path);
-  const message = (problem?.message ?? '').replace('error: ', '');
   const seeHelp = `see \`${name} --help\``;
-  if (problem?.code !== 'commander.unknownOption') return new UsageError(`${name}: ${message}`, seeHelp);
-  const [word = ''] = /(?<=').*(?=')/s.exec(message) ?? [];
-  const [flagName = '', ...values] = word.split('=');
+  if (problem?.kind !== 'unknown-flag') return new UsageError(`${name}: ${problem?.message}`, seeHelp);
+  const [flagName = '', ...values] = problem.word.split('=');
   // The value of an unknown flag may be a token.
   const sentence = `${name}: unknown option '${flagName}${values.length > 0 ? '=…' : ''}'`;
   const names = Object.values(flagsOf(command)).map(nameOf);
@@ -191,102 +183,4 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
     sentence,
     path.length === 0 ? `put a flag of a command behind the command; ${seeHelp}` : seeHelp,
   );
-}
-
-/**
- * Parses a command line with commander. Only the commands on the line are loaded, each when commander reaches it. Every level takes
- * the global flags, so that they can be anywhere.
- */
-async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
-  const root = new Parser(program.name);
-  let position: Pick<ParsedLine, 'path' | 'command'> = { path: [], command: program };
-  let innermost = root;
-  // The program itself prints errors and help. Commander would load all of node:net to find out how wide stderr is.
-  root
-    .exitOverride()
-    .showSuggestionAfterError(false)
-    .configureHelp({ formatHelp: () => '' })
-    .configureOutput({
-      writeErr: () => {},
-      outputError: () => {},
-      getErrHelpWidth: () => 80,
-      getErrHasColors: () => false,
-    });
-
-  function enter(parser: Parser, next: typeof position, rest: readonly string[]): void {
-    position = next;
-    innermost = parser;
-    parser.helpOption(false).helpCommand(false).enablePositionalOptions();
-    for (const [key, value] of Object.entries(parser.parent?.opts() ?? {})) parser.setOptionValue(key, value);
-    for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {}))
-      parser.addOption(toOption(key, flag));
-    const action = actionOf(next.command);
-    if (action) takeArguments(parser, action);
-    if (isGroup(next.command)) addVerbs(parser, next.command);
-  }
-
-  function addVerbs(parser: Parser, group: Group): void {
-    // Commander takes a millisecond for a long list of verbs, so it gets only those on the line.
-    for (const { name, aliases = [] } of group.verbs)
-      if ([name, ...aliases].some((word) => words.includes(word))) parser.command(name).aliases(aliases);
-    parser.hook('preSubcommand', async ({ args }, subcommand) => {
-      const entry = group.verbs.find(({ name }) => name === subcommand.name());
-      if (!entry) return;
-      const command = await loadCommand(entry);
-      enter(subcommand, { path: [...position.path, entry.name], command }, args.slice(1));
-    });
-  }
-
-  enter(root, position, words);
-  const problem = await root.parseAsync(words, { from: 'user' }).then(
-    () => undefined,
-    (thrown: unknown) => {
-      if (thrown instanceof CommanderError) return thrown;
-      throw thrown;
-    },
-  );
-  const keys = Object.keys(('args' in position.command && position.command.args) || {});
-  const args = Object.fromEntries(keys.map((key, at) => [key, innermost.processedArgs[at]]));
-  const flags = innermost.opts();
-  return { ...position, flags, values: { ...args, ...flags }, problem };
-}
-
-/**
- * Returns true if the words may contain a flag of this level. If the first word names a verb, the flags after it belong to the verb.
- * Then commander need not make the options of this level, which takes a millisecond.
- */
-function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
-  const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];
-  return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
-}
-
-function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
-  const option = new Option(syntax).conflicts([...conflicts]);
-  // `--no-header` is a flag of its own, not the opposite of `--header`.
-  option.negate = false;
-  option.attributeName = () => otherKey ?? key;
-  if (parse) option.preset('').argParser(returnUsageError(parse));
-  return option;
-}
-
-function takeArguments(parser: Parser, { args = {} }: Action): void {
-  parser.action(() => {});
-  for (const { syntax, parse } of Object.values(args)) {
-    const argument = parser.createArgument(syntax);
-    if (parse) argument.argParser(returnUsageError(parse));
-    parser.addArgument(argument);
-  }
-}
-
-/** Makes a parser that returns its error instead of throwing it, because a later word may say how errors are printed. */
-function returnUsageError(parse: (text: string, soFar: unknown) => unknown) {
-  return (text: string, soFar: unknown): unknown => {
-    if (soFar instanceof UsageError) return soFar;
-    try {
-      return parse(text, soFar);
-    } catch (error) {
-      if (error instanceof UsageError) return error;
-      throw error;
-    }
-  };
 }

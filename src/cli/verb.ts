@@ -89,9 +89,14 @@ export interface ParsedLine {
   readonly flags: GlobalFlags;
   /** The values of the flags and arguments by their keys. A wrong value is replaced by its error. */
   readonly values: Values;
-  /** The error of commander. The other members then hold what was read before it, for help and for completion. */
-  readonly problem: { readonly code: string; readonly message: string } | undefined;
+  /** What is wrong with the line. The other members then hold what was read before it, for help and for completion. */
+  readonly problem: LineProblem | undefined;
 }
+
+/** What is wrong with a line. `no-verb`: a group has no verb on the line, or an unknown one. `word` has the value after `=`, if any. */
+export type LineProblem =
+  | { readonly kind: 'no-verb' | 'wrong-word'; readonly message: string }
+  | { readonly kind: 'unknown-flag'; readonly word: string };
 
 export async function loadCommand(command: Command | Unloaded): Promise<Command> {
   return 'load' in command ? { ...command, ...(await command.load()) } : command;
