@@ -13,6 +13,8 @@ export interface ColumnRules {
   readonly fields: readonly InputField[];
   /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
+  /** A key that only printed records have. Their further keys are not refused, because the service may have added them. */
+  readonly printedKey?: string | undefined;
   /** Returns the hint for a field without a column. @param columns those of the input. */
   missingHint?(field: string, columns: readonly string[]): string;
 }
@@ -50,17 +52,22 @@ export function isColumn(name: string, rules: ColumnRules): boolean {
 /** The name of the field of each column. A column that is ignored has none. */
 export type FieldNames = readonly (string | undefined)[];
 
-/** Finds the field of each column. @throws ValueError for a missing column, a duplicate, and one that is refused. */
-export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames {
+/**
+ * Finds the field of each column.
+ *
+ * @param isPrinted true for the keys of a record that a command has printed. A further key is a field of that name.
+ * @throws ValueError for a missing column, a duplicate, and one that is refused.
+ */
+export function findFields(columns: readonly string[], rules: ColumnRules, isPrinted = false): FieldNames {
   const names: (string | undefined)[] = [];
   for (const column of columns) {
     const field = isRejectColumn(column) ? undefined : matchField(column, rules);
-    if (!field && rules.refusal !== undefined && !isRejectColumn(column))
-      throw new ValueError(`column '${column}': ${rules.refusal}`);
+    const isFurther = !field && rules.refusal !== undefined && !isRejectColumn(column);
+    if (isFurther && !isPrinted) throw new ValueError(`column '${column}': ${rules.refusal}`);
     const first = field ? columns[names.indexOf(field.name)] : undefined;
     if (field && first !== undefined)
       throw new ValueError(`the columns ${first} and ${column} may both be ${field.name}`);
-    names.push(field?.name);
+    names.push(field?.name ?? (isFurther ? column : undefined));
   }
   const missing = rules.fields.find(({ name, isRequired }) => isRequired && !names.includes(name));
   if (!missing) return names;

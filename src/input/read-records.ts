@@ -190,7 +190,7 @@ function objectReader(layout: ColumnRules): RecordReader {
       throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || keys.length !== ownKeys.length || keys.some((key, index) => key !== ownKeys[index])) {
-      fields = findFields(ownKeys, layout);
+      fields = findFields(ownKeys, layout, ownKeys.includes(layout.printedKey ?? ''));
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
     }

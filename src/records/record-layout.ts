@@ -38,6 +38,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
   return {
     ...columnRules(access),
     ...(!hasFields && { bareField: 'id' }),
+    ...(kind === 'create' && { printedKey: 'id' }),
     noun: noun.singular,
     mayRepeat: true,
     toRow(record) {
