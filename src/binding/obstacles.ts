@@ -12,13 +12,16 @@ import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperatio
 // hold for a route of --map too.
 
 /** Words for adding to a count or subtracting from it. Their endings vary: `added`, `adding`. */
-const addingStems =
-  'add|more|delta|differen|restock|replenish|receiv|reserv|deduct|consum|releas|adjust|increment|decrement|increas|decreas|sell|subtract|remov|transfer';
-const addingWord = new RegExp(`^(${addingStems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`);
+const addingStems = 'add|delta|differen|adjust|increment|decrement|increas|decreas|deduct|subtract';
+/** Verbs for goods that come or go. They mean the same in a name, but a text about a count may say `what is left to sell`. */
+const movingStems = 'restock|replenish|receiv|reserv|consum|releas|sell|remov|transfer';
+const [addingWord, changingWord] = [addingStems, `${addingStems}|${movingStems}`].map(
+  (stems) => new RegExp(`^(${stems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`),
+) as [RegExp, RegExp];
 
-/** Finds a word such as `add` or `delta`: the operation then may change a count by a quantity, instead of setting it. */
-function addingWordIn(text: string): string | undefined {
-  return singularWords(text).find((word) => addingWord.test(word));
+/** Finds a word such as `add` or `restock`: what has this name may be a quantity to change a count by, and not the count. */
+function changingWordIn(name: string, pattern = changingWord): string | undefined {
+  return singularWords(name).find((word) => pattern.test(word));
 }
 
 /** Finds out why an operation cannot be called as one of the table, whatever its path is. */
@@ -127,7 +130,7 @@ function fieldRemedy(
       const isSameType =
         isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
       // An entry's own id is not its pet's id, and a delta is not a count.
-      const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
+      const isOther = name.toLowerCase() === 'id' || changingWordIn(name) !== undefined;
       // Any number of an order, even its total, could otherwise be the id of its pet.
       const isMeant = noun !== 'orders' || singularWords(name).includes('pet');
       return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
@@ -149,10 +152,11 @@ export function countObstacle(
   const { noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;
   if (!nouns[noun].isCount || !body) return undefined;
-  const description = body.shape.field('quantity').keyword('description') ?? '';
+  const description = String(body.shape.field('quantity').keyword('description') ?? '');
   const isCreate = tableOperation.method === 'POST';
-  const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
-  const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);
+  const names = isCreate ? '' : `${operationId} ${operationObject.summary ?? ''}`;
+  const by = /\bchang\w* by\b/i.exec(description)?.[0];
+  const word = changingWordIn(names) ?? changingWordIn(description, addingWord) ?? by;
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
   if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
   return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };

@@ -60,8 +60,7 @@ function isDate({ shape }: DocumentParameter): boolean {
 }
 
 /**
- * Gives the parameters our names. A parameter that the table lacks is called `query name` or `header name`, so that none of our
- * names means two parameters. It is left out if it is optional.
+ * Gives the parameters our names. An optional parameter that the table lacks is left out.
  *
  * @returns also the required parameters for which the program has no value, except headers that the user can give with `--header`.
  */
@@ -71,34 +70,44 @@ export function toParameters(operation: DocumentOperation, tableOperation: Table
   );
   const parameters: Parameter[] = [];
   const unknownParameters: DocumentParameter[] = [];
-  for (const parameter of operation.parameters) {
-    const { name: wireName, required, shape, in: place, fixedValue } = parameter;
-    const role = roleOf.get(parameter);
-    const isFilter = role !== undefined && !pagingRoles.includes(role);
-    const isSent = role === 'limit' || (isFilter && !required);
-    const name = place === 'path' ? (takesId(tableOperation.id) ? 'id' : undefined) : isSent && role;
-    if (!name && !required) continue;
-    const first =
-      role === 'page' ? String(firstPageNumber(parameter) ?? 1) : role === 'offset' ? '0' : undefined;
-    const constant = name ? undefined : (first ?? constantOf(parameter));
-    const isUnknown =
-      place === 'query'
-        ? !name && (constant === undefined || (isFilter && fixedValue === undefined))
-        : place !== 'path' && !(place === 'header' && isFieldName(wireName));
-    if (isUnknown) unknownParameters.push(parameter);
-    else
-      parameters.push({
-        name: name || `${place} ${wireName}`,
-        wireName,
-        in: place as Parameter['in'],
-        required,
-        bounds: constant === undefined ? shape.bounds : undefined,
-        // A filter with a value hides records.
-        serviceDefault: isFilter || (role === 'limit' && !required) ? constantOf(parameter) : undefined,
-        constant,
-      });
+  for (const described of operation.parameters) {
+    const parameter = toParameter(described, roleOf.get(described), tableOperation);
+    if (parameter === 'unknown') unknownParameters.push(described);
+    else if (parameter) parameters.push(parameter);
   }
   return { parameters, unknownParameters };
+}
+
+/**
+ * Makes a parameter of the contract: one that the program fills at each call, or one that has always the same value. That is called
+ * `query name` or `header name`, so that none of our names means two parameters.
+ *
+ * @returns undefined if the parameter is left out, `unknown` if it is required and the program has no value for it.
+ */
+function toParameter(
+  described: DocumentParameter,
+  role: string | undefined,
+  { id }: TableOperation,
+): Parameter | 'unknown' | undefined {
+  const { name: wireName, in: place, required, shape, fixedValue } = described;
+  const value = constantOf(described);
+  const own = { wireName, in: place as Parameter['in'], required };
+  const filled = (name: string, serviceDefault?: string) =>
+    ({ ...own, name, bounds: shape.bounds, serviceDefault }) as const;
+  const fixed = (constant: string | undefined, serviceDefault?: string) =>
+    ({ ...own, name: `${place} ${wireName}`, constant, serviceDefault }) as const;
+  const isFilter = role !== undefined && !pagingRoles.includes(role);
+  if (place === 'path' && takesId(id)) return filled('id');
+  if (role === 'limit') return filled(role, required ? undefined : value);
+  // A filter with a value hides records.
+  if (isFilter && !required) return filled(role, value);
+  if (!required) return undefined;
+  if (place === 'path' || (place === 'header' && isFieldName(wireName))) return fixed(value);
+  if (place !== 'query') return 'unknown';
+  if (role === 'page') return fixed(String(firstPageNumber(described) ?? 1));
+  if (role === 'offset') return fixed('0');
+  if (isFilter) return fixedValue === undefined ? 'unknown' : fixed(value, value);
+  return value === undefined ? 'unknown' : fixed(value);
 }
 
 /** Returns the number of the first page, by the default or the minimum of its parameter. */

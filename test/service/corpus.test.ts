@@ -368,13 +368,13 @@ PATCH /inventory/{petId} InventoryUpdate -> InventoryItem "Increment the count o
 
 # a count that is added to by its description
 InventoryItem: petId# quantity#
-InventoryUpdate: quantity:integer,how_many_more_there_are
+InventoryUpdate: quantity:integer,how_many_to_add
 GET /inventory -> InventoryItem[] = listInventory
-PUT /inventory/{petId} InventoryUpdate -> InventoryItem ! updateInventory: it says more, and so may not set the count
+PUT /inventory/{petId} InventoryUpdate -> InventoryItem ! updateInventory: it says add, and so may not set the count
 
 # a count that is set, by its description
 InventoryItem: petId# quantity#
-InventoryUpdate: quantity:integer,The_new_count.
+InventoryUpdate: quantity:integer,What_is_left_to_sell;_0_or_more.
 GET /inventory -> InventoryItem[] = listInventory
 PATCH /inventory/{petId} InventoryUpdate -> InventoryItem (changeStockLevel) = updateInventory
 
