@@ -46,13 +46,16 @@ const eventSchema = v.variant('kind', [
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. `planned` is the write of a row in place of the planned one, because its record has changed.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
-  // Only an unknown row has `doubt`.
-  v.object({
-    kind: v.literal('outcome'),
-    row: v.number(),
-    doubt: v.optional(doubtSchema),
-    outcome: outcomeSchema,
-  }),
+  // An unknown row has `doubt`, and no other has it.
+  v.pipe(
+    v.object({
+      kind: v.literal('outcome'),
+      row: v.number(),
+      doubt: v.optional(doubtSchema),
+      outcome: outcomeSchema,
+    }),
+    v.check(({ doubt, outcome }) => (doubt !== undefined) === (outcome.kind === 'unknown')),
+  ),
   v.object({ kind: v.literal('end'), end: sessionEndSchema }),
 ]);
 
@@ -112,8 +115,9 @@ export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'lastRead'>;
 export function planRow(row: RunRow, { planned, lastRead, outcome }: RowPlan): void {
   row.planned = planned;
   row.lastRead = lastRead;
-  row.outcome = undefined;
-  if (outcome) setOutcome(row, outcome);
+  row.outcome = outcome;
+  // Only an unknown row stays in doubt.
+  if (outcome && outcome.kind !== 'unknown') row.doubt = undefined;
 }
 
 /** Returns the event that plans a row. */
@@ -160,12 +164,15 @@ export function applyEvent(run: Run, event: RunEvent): void {
         run.marked.add(line);
       }
       return;
-    case 'outcome':
-      setOutcome(rowOfLine(run, event.row), event.outcome, event.doubt);
+    case 'outcome': {
+      const row = rowOfLine(run, event.row);
+      row.outcome = event.outcome;
+      row.doubt = event.doubt;
       run.marked.delete(event.row);
       // A person can settle a row after the end of a session. Then the journal needs another end.
       run.end = undefined;
       return;
+    }
     case 'end':
       run.end = event.end;
       run.marked.clear();
@@ -177,10 +184,4 @@ function rowOfLine({ rows }: Run, line: number): RunRow {
   const row = findRow(rows, line);
   if (!row) throw new Error(`the run has no row of line ${line}`);
   return row;
-}
-
-/** Gives a row its outcome. Only an unknown row stays in doubt. */
-function setOutcome(row: RunRow, outcome: Outcome, doubt = row.doubt): void {
-  row.outcome = outcome;
-  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }
