@@ -232,12 +232,6 @@ export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   );
 }
 
-/** Returns the change of a count; fields of records have none. A missing record counts as 0. */
-export function changeBetween(before: RecordValue, after: RecordValue): number | undefined {
-  if (isFields(before) || isFields(after)) return undefined;
-  return Number(after ?? 0) - Number(before ?? 0);
-}
-
 /** Converts fields to JSON. JSON has no undefined, so a field that the record does not have is null. */
 export function toJsonValue(value: RecordValue): JsonValue {
   if (!isFields(value)) return value;

@@ -1,4 +1,4 @@
-import { changeBetween, indexOfId, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import { indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
@@ -169,9 +169,15 @@ export function lastReadValue(row: RunRow): RecordValue | undefined {
   return row.lastRead === undefined ? row.planned?.before : row.lastRead;
 }
 
-/** The change of a count by a row. Fields of records have none, and neither has a row that no plan writes. */
-export function changeOf(row: RunRow): number | undefined {
-  return row.planned && changeBetween(lastReadValue(row) ?? null, row.planned.after);
+/**
+ * The exact change of a count by a row. A missing record counts as 0. Fields of records have none, and neither has a row that no plan
+ * writes.
+ */
+export function changeOf(row: RunRow): number | bigint | undefined {
+  const [before, after] = [lastReadValue(row) ?? 0, row.planned?.after ?? 0];
+  if (!row.planned || isFields(before) || isFields(after)) return undefined;
+  const areNumbers = typeof before === 'number' && typeof after === 'number';
+  return areNumbers ? after - before : BigInt(after) - BigInt(before);
 }
 
 /** Fewer rows than this may all go to 0. */
@@ -193,7 +199,7 @@ export function brokenGuard(
     );
   }
   const tooLarge =
-    maxDelta !== undefined && rowsToWrite.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
+    maxDelta !== undefined && rowsToWrite.find((row) => Math.abs(Number(changeOf(row) ?? 0)) > maxDelta);
   if (tooLarge) {
     const { line, id, planned } = tooLarge;
     const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) =>

@@ -126,7 +126,7 @@ const maxShownChanges = 20;
 
 /** The largest changes of a plan as a table for stderr. */
 export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
-  const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
+  const sizeOf = (row: RunRow) => Math.abs(Number(changeOf(row) ?? 0));
   const largestChanges = plan.rowsToWrite.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
   const shownRows = largestChanges.map((row) => toPrintedRow(noun, row, plannedState(row)));
   const { idField, isCount } = nouns[noun];
@@ -144,8 +144,12 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const { isCount } = nouns[noun];
   const decidedRows = rows.filter(({ outcome }) => outcome !== undefined);
   const unchanged = decidedRows.filter((row) => rowStateOf(row) === 'unchanged').length;
-  const sizes = isCount ? rowsToWrite.map((row) => changeOf(row) ?? 0) : [];
-  const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
+  let [up, down] = [0n, 0n];
+  for (const row of isCount ? rowsToWrite : []) {
+    const change = BigInt(changeOf(row) ?? 0);
+    if (change > 0n) up += change;
+    else down -= change;
+  }
   const facts = [
     ...(up ? [`+${groupDigits(up)}`] : []),
     ...(down ? [`-${groupDigits(down)}`] : []),

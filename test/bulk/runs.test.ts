@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
+import { changeOf } from '../../src/bulk/plan.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
 import type { RunEvent } from '../../src/bulk/run-events.ts';
 import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
@@ -230,4 +231,10 @@ test('a journal keeps apart a field that is null and one that is missing', () =>
   const intent = { kind: 'set', value: { status: null } } as const;
   const row = { ...newRow({ line: 2, id: 7n, intent, text: '' }), planned };
   expect(parseEvent(printEvent(toPlanEvent(row)))).toMatchObject({ intent, planned });
+});
+
+test('the change of a count of more than 2^53 keeps every digit', () => {
+  const row = newRow({ line: 2, id: 7n, intent: { kind: 'set', value: 5 }, text: '' });
+  const planned = { action: 'set', before: 9223372036854775807n, after: 5 } as const;
+  expect(changeOf({ ...row, planned })).toBe(-9223372036854775802n);
 });
