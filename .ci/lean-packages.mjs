@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 /** What packages import for features that this program does not use, and what they get instead. It takes long to load. */
@@ -40,6 +41,13 @@ export const leanPackages = {
       const value = unused[name]?.[path];
       return value && { path: `${name}/${path}`, namespace: 'unused', pluginData: value };
     });
+    // For a default import of a module of Node esbuild copies all its properties at each start.
+    onLoad({ filter: /[\\/]conf[\\/]dist[\\/]source[\\/]index\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(
+        /^import (\w+) from ('node:\w+');/gm,
+        'const $1 = require($2);',
+      ),
+    }));
     onLoad({ filter: /.*/, namespace: 'unused' }, ({ pluginData }) => ({
       contents: `module.exports = ${pluginData};`,
     }));

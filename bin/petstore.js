@@ -32,14 +32,13 @@ function printVersion() {
  * elsewhere may be the value of a flag.
  */
 function isRead() {
-  const start = words[0] === '--profile' ? 2 : words[0] === '--offline' ? 1 : 0;
-  const command = words.slice(start, start + 2).join(' ');
-  return /^(pets|categories|orders|inventory) (list|get)$/.test(command);
+  const [noun, verb] = words.slice(words[0] === '--profile' ? 2 : words[0] === '--offline' ? 1 : 0);
+  return ['pets', 'categories', 'orders', 'inventory'].includes(noun) && ['list', 'get'].includes(verb);
 }
 
 /** Finds the code cache of a command of the line, such as `pets-list`. The table of all commands takes longer to read. */
 function findCache() {
-  if (words.some((word) => /^(__complete|help|--help|-h)$/.test(word))) return undefined;
+  if (['__complete', 'help', '--help', '-h'].some((word) => words.includes(word))) return undefined;
   const pairs = words.slice(1).map((word, at) => `${words[at]}-${word}`);
   for (const pair of pairs) {
     const file = /^[a-z-]+$/.test(pair) && programCache(pair);

@@ -62,7 +62,8 @@ const httpDate = /^[A-Z][a-z]+, \d\d[ -][A-Z][a-z]{2}[ -](\d\d)?\d\d \d\d:\d\d:\
  * @see RFC 9110, 5.6.7
  */
 export function headerDate(headers: HttpHeaders, name: string): number | undefined {
-  const text = headerValue(headers, name)?.trim() ?? '';
+  const text = headerValue(headers, name)?.trim();
+  if (!text) return undefined;
   const ms = httpDate.test(text) || isDateTime(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
@@ -99,7 +100,8 @@ const linkParameter = /;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;
  * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3
  */
-export function linkTarget(header = '', ...relations: readonly string[]): string | undefined {
+export function linkTarget(header: string | undefined, ...relations: readonly string[]): string | undefined {
+  if (header === undefined) return undefined;
   for (const [, target, parameters = ''] of header.matchAll(link)) {
     // If a name occurs twice, the first one counts.
     const values = new Map(
@@ -171,10 +173,8 @@ export function isLoopbackHost(host: string): boolean {
 
 /** Writes a host name in the form for sockets: no brackets, no final dot, lower case. */
 export function bareHost(hostname: string): string {
-  return hostname
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase();
+  const name = hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
+  return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }
 
 export function portOf({ port, protocol }: URL): number {

@@ -162,7 +162,7 @@ function parameterValue(input: CallInput, { name, constant }: Parameter): unknow
 }
 
 /** Matches a dot segment, also an escaped one, and a control character, which the URL parser would drop. */
-const unsafePath = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/i;
+const unsafePath = /(?:^|[/\\])(?:\.|%2[eE]){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/;
 
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
   if (unsafePath.test(path) || !path.startsWith('/'))
@@ -176,7 +176,7 @@ function toPath({ id, path, parameters }: Operation, input: CallInput): string {
       throw new UsageError(`${wireName}: '${value}' is not allowed in a path`);
     filled = filled.replace(`{${wireName}}`, () => encodeURIComponent(value));
   }
-  return filled.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+  return filled.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
 function toQuery(parameters: readonly Parameter[], input: CallInput): string {

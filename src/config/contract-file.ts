@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
 import type { OperationId } from '../api/nouns.ts';
@@ -73,6 +74,8 @@ function contractPath(io: Io, { path }: BindingScope): string {
 /** Reads a contract, if the file exists. @throws InputError if it cannot be read or is not a contract. */
 function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
   try {
+    // Most users have none, and an error takes time to make.
+    if (!statSync(path, { throwIfNoEntry: false })) return undefined;
     return fromStored(parseJson(readTrusted(path)) as object as StoredContract);
   } catch (error) {
     if (isMissing(error)) return undefined;

@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import {
   InputError,
@@ -11,7 +10,7 @@ import {
   UsageError,
 } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
-import { type Io, userId } from '../process/io.ts';
+import { type Io, systemModule, userId } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
 
 /** The built-in profile: the embedded store. */
@@ -176,7 +175,7 @@ export function homeFolder(io: Io): string {
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
     // With a relative HOME the config would be in whatever folder is current.
-    return HOME === undefined ? homedir() : userInfo().homedir;
+    return HOME === undefined ? systemModule().homedir() : systemModule().userInfo().homedir;
   } catch {
     return resolve('/');
   }

@@ -235,6 +235,11 @@ export function userId(): number | undefined {
   return process.geteuid?.();
 }
 
+/** Returns `node:os`, which most commands do not need, and which takes time to load. */
+export function systemModule(): typeof import('node:os') {
+  return process.getBuiltinModule('node:os');
+}
+
 export function processId(): number {
   return process.pid;
 }
