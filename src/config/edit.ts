@@ -26,7 +26,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   // Commands that only read settings do not load these files.
   const { ensureFolder, realFile } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
-  ensureFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
+  ensureFolder(dirname(realFile(configFile)), 'PETSTORE_CONFIG_DIR names another folder');
   return withLock(configFile, async () => {
     const file = await readConfigFile(io);
     if (file.problem) throw file.problem;

@@ -160,13 +160,13 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Returns the path after symbolic links are followed. The file itself may be missing. */
-export function realFile(path: string): string {
+/** Returns the path after symbolic links are followed. The file itself may be missing. @param maxLinks that are followed to it. */
+export function realFile(path: string, maxLinks = 40): string {
   try {
     if (existsSync(path)) return realpathSync(path);
-    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
-    const target = isLink ? resolve(dirname(path), readlinkSync(path)) : path;
-    return join(realpathSync(dirname(target)), basename(target));
+    if (maxLinks > 0 && lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      return realFile(resolve(dirname(path), readlinkSync(path)), maxLinks - 1);
+    return join(realpathSync(dirname(path)), basename(path));
   } catch {
     // The error is reported when the file is opened.
     return path;

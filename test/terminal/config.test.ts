@@ -36,14 +36,17 @@ describe('the file', () => {
     expect(fs.readdirSync(dirname(config.path))).toEqual(['config.json']);
   });
 
-  test.each(['there', 'missing'])(
-    'stays the symbolic link that it is, to a file that is %s',
+  test.each(['there', 'missing', 'missing/too'])(
+    'stays the symbolic link that it is, to %s',
     async (target) => {
-      fs.mkdirSync(dirname(config.path));
-      if (target === 'there') fs.writeFileSync(join(dirname(config.path), 'dotfile'), '{}');
-      fs.symlinkSync('dotfile', config.path);
+      const folder = dirname(config.path);
+      fs.mkdirSync(folder);
+      if (target === 'there') fs.writeFileSync(join(folder, target), '{}');
+      fs.symlinkSync('link', config.path);
+      fs.symlinkSync(target, join(folder, 'link'));
       await run('set timeout 5s');
-      expect(fs.readlinkSync(config.path)).toBe('dotfile');
+      expect(fs.readlinkSync(config.path)).toBe('link');
+      expect(fs.readlinkSync(join(folder, 'link'))).toBe(target);
       expect(config.read()).toEqual({ timeout: '5s' });
     },
   );
