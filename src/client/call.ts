@@ -77,6 +77,10 @@ export interface Call {
   readonly options: CallOptions;
 }
 
+export interface OperationCall extends Call {
+  readonly operation: Operation;
+}
+
 /** A call and its attempts until now. */
 export interface SentCall {
   readonly call: Call;

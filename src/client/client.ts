@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { type HttpRequest, headerValue } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
-import type { ListId, Operation, Result } from '../api/operations.ts';
+import type { ListId, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -13,15 +13,13 @@ import {
   type CallOptions,
   type ClientOptions,
   type ListMessage,
+  type OperationCall,
   type OperationRequest,
   recordIdOf,
   toHttpRequest,
 } from './call.ts';
-import { callError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
-import type { Page, PageSource } from './page-walk.ts';
-import { type PageContent, readResult } from './read-answer.ts';
-import { sendCall } from './send-call.ts';
+import { fetchValue, sendCall } from './send-call.ts';
 import { type RawRequest, toRawRequest } from './user-request.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -98,11 +96,8 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
       return judgeSuccess({ ...call, before: input.before?.fields }, values as Fields, answer, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
-      const openList = (query: Filters): PageSource => {
-        const call = prepare(id, { query }, listOptions);
-        return { first: call.request.url, read: (url) => fetchPage(call, url) };
-      };
-      const pages = readList(offeredOperation(contract, id), openList, notify, filters, listOptions);
+      const callFor = (query: Filters) => prepare(id, { query }, listOptions);
+      const pages = readList(offeredOperation(contract, id), callFor, notify, filters, listOptions);
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
     async send(request, callOptions) {
@@ -117,28 +112,6 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
     withOptions: (callOptions) => createClient(options, { ...defaults, ...callOptions }),
     saveStore: options.saveStore,
   };
-}
-
-interface OperationCall extends Call {
-  readonly operation: Operation;
-}
-
-/** Sends a call and reads the record or the page in its answer. @throws the error of the answer. */
-async function fetchValue(call: OperationCall) {
-  const answer = await sendCall(call);
-  if (answer.status === undefined || answer.error) throw answer.error;
-  try {
-    const value = readResult(call.operation, call.recordId, answer, call.client.secrets.mask);
-    return { ...answer, value };
-  } catch (error) {
-    throw callError(answer, error);
-  }
-}
-
-/** Reads the page of a list at a URL. */
-async function fetchPage(call: OperationCall, url: string): Promise<Page> {
-  const { value, ...answer } = await fetchValue({ ...call, request: { ...call.request, url } });
-  return { ...answer, ...(value as PageContent) };
 }
 
 /**

@@ -7,23 +7,16 @@ import { CliError } from '../process/errors.ts';
 import { valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { isAfterLastStatus } from './answer-table.ts';
-import type { Answer } from './call.ts';
+import type { Answer, OperationCall } from './call.ts';
 import { callError } from './call-error.ts';
 import type { PageContent } from './read-answer.ts';
+import { fetchValue } from './send-call.ts';
 import { invalidResponse } from './transport/response.ts';
 
 // Reads the pages of a list in their order, and finds the end of the list.
 
 /** The answer of a list, and the records in it. */
-export interface Page extends PageContent, Answer {}
-
-/** The pages of one list. */
-export interface PageSource {
-  /** The URL of the first page. */
-  readonly first: string;
-  /** @throws CliError that names the request. */
-  read(url: string): Promise<Page>;
-}
+interface Page extends PageContent, Answer {}
 
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
@@ -46,6 +39,7 @@ interface PageStep extends ListEnd {
 /** The state of the reading of a list. Only `pagesOf` changes it. */
 interface Walk {
   readonly operation: Operation;
+  /** The URL of the first page. */
   readonly first: string;
   /** The requested page size. */
   readonly size: number | undefined;
@@ -60,14 +54,16 @@ interface Walk {
 /**
  * Yields the pages of a list in their order, and returns its end.
  *
- * @param size the page size that the URL of the first page asks for.
+ * @param call asks for the first page.
+ * @param size the page size that it asks for.
  * @throws CliError for a list that does not end.
  */
 export async function* pagesOf(
-  { first, read }: PageSource,
-  operation: Operation,
+  call: OperationCall,
   size: number | undefined,
 ): AsyncGenerator<ServiceRecord[], ListEnd> {
+  const { operation, request } = call;
+  const { url: first } = request;
   const { paging, noun } = operation;
   const { idField } = nouns[noun];
   const firstNumber = paging?.kind === 'number' ? paging.first : undefined;
@@ -79,7 +75,7 @@ export async function* pagesOf(
   for (let url = first; ; ) {
     let page: Page;
     try {
-      page = await read(url);
+      page = await fetchPage({ ...call, request: { ...request, url } });
     } catch (error) {
       const isEnd = error instanceof CliError && isAfterLastStatus(error.details.status);
       if (step.isCounted && isEnd) return step;
@@ -113,6 +109,11 @@ export async function* pagesOf(
     url = withoutHash(new URL(step.next, page.request.url).href);
     if (visited.has(url)) throw pageError(page, `the link to the next page repeats: ${maskUrl(url)}`);
   }
+}
+
+async function fetchPage(call: OperationCall): Promise<Page> {
+  const { value, ...answer } = await fetchValue(call);
+  return { ...answer, ...(value as PageContent) };
 }
 
 /** Makes the error of a page that does not continue its list. @param why a clause. @param hint a remedy, a sentence. */

@@ -13,9 +13,9 @@ import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, mayHaveBeenApplied, mayRetry, noAnswerRule } from './answer-table.ts';
-import type { Answer, Call, SentCall } from './call.ts';
+import type { Answer, Call, OperationCall, SentCall } from './call.ts';
 import { callDetails, callError, responseError } from './call-error.ts';
-import { authorOf } from './read-answer.ts';
+import { authorOf, readResult } from './read-answer.ts';
 import { delayOfRetry, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
@@ -62,6 +62,18 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
   } catch (thrown) {
     const error = errorOfCall({ call, attempts }, client.signal.aborted ? client.signal.reason : thrown);
     return { call, attempts, error };
+  }
+}
+
+/** Sends a call and reads the record or the page in its answer. @throws the error of the answer. */
+export async function fetchValue(call: OperationCall) {
+  const answer = await sendCall(call);
+  if (answer.status === undefined || answer.error) throw answer.error;
+  try {
+    const value = readResult(call.operation, call.recordId, answer, call.client.secrets.mask);
+    return { ...answer, value };
+  } catch (error) {
+    throw callError(answer, error);
   }
 }
 

@@ -4,8 +4,8 @@ import { isBound, type Operation } from '../api/operations.ts';
 import { omittedValues, type ServiceRecord } from '../api/record-values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
-import type { CallOptions, ListMessage } from './call.ts';
-import { type PageSource, pagesOf } from './page-walk.ts';
+import type { CallOptions, ListMessage, OperationCall } from './call.ts';
+import { pagesOf } from './page-walk.ts';
 
 /** The wanted values of fields. A record matches any value of an array. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -30,20 +30,18 @@ export class CutListError extends UnboundError {
   }
 }
 
-/** Opens a list with these parameters. @throws UsageError if they break the contract. */
-type OpenList = (query: Filters) => PageSource;
-
 /**
  * Reads a list to its end, page by page. A page is requested when the caller asks for it. A filter that the service lacks is
  * applied here.
  *
+ * @param callFor makes the call for the first page. It throws a UsageError for parameters that break the contract.
  * @param notify gets a message for the user about the end of the list.
  * @throws UnboundError for a filter that neither the service nor this function can apply. CutListError if `needsWhole` is set and
  *   the list may be cut. CliError for a list that does not end.
  */
 export async function* readList(
   operation: Operation,
-  openList: OpenList,
+  callFor: (query: Filters) => OperationCall,
   notify: (message: ListMessage) => void,
   filters: Filters,
   { limit, after, needsWhole }: ListOptions,
@@ -52,8 +50,7 @@ export async function* readList(
   const { query, isExact, matches } = applyFilters(operation, filters);
   const narrowed = narrowingClause(operation, query);
   if (needsWhole && narrowed !== undefined) throw new CutListError(narrowed, operation);
-  const open = (size: number | undefined) =>
-    pagesOf(openList({ ...query, after, limit: size }), operation, size);
+  const open = (size: number | undefined) => pagesOf(callFor({ ...query, after, limit: size }), size);
   const size = pageSize(operation, isExact ? limit : undefined);
   let pages = open(size);
   let page = await pages.next();
