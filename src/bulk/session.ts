@@ -5,6 +5,7 @@ import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
+import { checkFolder } from '../input/rejects.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
 import { inPages, type Output } from '../output/printer.ts';
@@ -17,7 +18,6 @@ import {
   type Signal,
   type UsageError,
 } from '../process/errors.ts';
-import { checkFolder } from '../process/files.ts';
 import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';

@@ -1,8 +1,9 @@
-import { extname, resolve } from 'node:path';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, extname, resolve } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, fileError, systemCode, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
-import { type FileName, writeNewFile } from '../process/files.ts';
+import { writeFileSync } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import { type InputFile, type InputFormat, isTable } from './input-file.ts';
@@ -26,6 +27,13 @@ export interface Reject {
   readonly text: string | readonly string[];
 }
 
+/** The name of the file of rejects, and the folder that it is relative to. */
+interface FileName {
+  readonly name: string;
+  /** Absolute. */
+  readonly folder: string;
+}
+
 /**
  * Returns the name for the file of rejects: `stock.rejects.csv` beside the input, or `stdin.rejects.csv` in the current
  * folder if the input came through a pipe.
@@ -44,11 +52,20 @@ export function rejectsName(
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
 }
 
+/** @throws UsageError if the folder of the file does not exist. */
+export function checkFolder({ name, folder }: FileName, flag: string): void {
+  const parent = dirname(resolve(folder, name));
+  if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
+}
+
 /**
  * Writes the original texts of rejected rows, in the order of their lines: as a table if the input is a table, otherwise as JSON lines.
+ * They are on the disk afterwards. If they cannot be written, no file remains.
  *
  * @param header the text of the header of a table.
- * @returns the name of the file. It has a number if the name was in use.
+ * @returns the name of the file. If the name was in use, it has the next free number: `stock.rejects.2.csv`.
+ * @throws CliError `failed` if the file cannot be created or written.
  */
 export function writeRejects(
   file: FileName,
@@ -57,7 +74,32 @@ export function writeRejects(
   rejects: readonly Reject[],
 ): string {
   const rows = rejects.toSorted((a, b) => a.line - b.line);
-  return writeNewFile(file, isTable(format) ? tableLines(format, header, rows) : jsonLines(rows));
+  const name = takeName(file);
+  const path = resolve(file.folder, name);
+  try {
+    const lines = isTable(format) ? tableLines(format, header, rows) : jsonLines(rows);
+    writeFileSync(path, lines, { mode: 0o666 });
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw fileError('write', path, error);
+  }
+  return name;
+}
+
+/** Creates an empty file, so that no other process takes its name. */
+function takeName({ name, folder }: FileName): string {
+  const ending = extname(name);
+  const stem = name.slice(0, name.length - ending.length);
+  let candidate = name;
+  for (let number = 2; ; number += 1) {
+    try {
+      closeSync(openSync(resolve(folder, candidate), 'wx'));
+      return candidate;
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw fileError('write', candidate, error);
+      candidate = `${stem}.${number}${ending}`;
+    }
+  }
 }
 
 type Note = string | number | undefined;

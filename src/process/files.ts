@@ -15,9 +15,9 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
-import { fileError, systemCode, UsageError } from './errors.ts';
+import { fileError, systemCode } from './errors.ts';
 import { processId } from './io.ts';
 import { bytesText } from './text.ts';
 
@@ -197,54 +197,5 @@ function makeFolder(path: string, mode: number): void {
     mkdirSync(path, { mode });
   } catch (error) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
-  }
-}
-
-/** A name for a new file, and the folder that it is relative to. */
-export interface FileName {
-  readonly name: string;
-  /** Absolute. */
-  readonly folder: string;
-}
-
-/** @throws UsageError if the folder of the file does not exist. */
-export function checkFolder({ name, folder }: FileName, flag: string): void {
-  const parent = dirname(resolve(folder, name));
-  if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
-}
-
-/**
- * Creates a file with these lines, and syncs it to the disk. If the name is in use, the file gets the next free number:
- * `stock.rejects.2.csv`. If the lines cannot be written, no file remains.
- *
- * @returns the name of the file.
- * @throws CliError `failed` if the file cannot be created or written.
- */
-export function writeNewFile(fileName: FileName, lines: Iterable<string>): string {
-  const name = takeName(fileName);
-  const path = resolve(fileName.folder, name);
-  try {
-    writeFileSync(path, lines, { mode: 0o666 });
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw fileError('write', path, error);
-  }
-  return name;
-}
-
-/** Creates an empty file, so that no other process takes its name. */
-function takeName({ name, folder }: FileName): string {
-  const ending = extname(name);
-  const stem = name.slice(0, name.length - ending.length);
-  let candidate = name;
-  for (let number = 2; ; number += 1) {
-    try {
-      closeSync(openSync(resolve(folder, candidate), 'wx'));
-      return candidate;
-    } catch (error) {
-      if (systemCode(error) !== 'EEXIST') throw fileError('write', candidate, error);
-      candidate = `${stem}.${number}${ending}`;
-    }
   }
 }
