@@ -1,5 +1,6 @@
 import { CommanderError, Option, Command as Parser } from 'commander';
 import { UsageError } from '../process/errors.ts';
+import { nameOf } from './command-words.ts';
 import type { Flag } from './flag.ts';
 import {
   type Action,
@@ -22,6 +23,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   const root = new Parser(program.name);
   let position: Pick<ParsedLine, 'path' | 'command'> = { path: [], command: program };
   let innermost = root;
+  const flagWords = words.filter((word) => word.startsWith('-'));
   // The program itself prints errors and help. Commander would load all of node:net to find out how wide stderr is.
   root
     .exitOverride()
@@ -34,31 +36,32 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
       getErrHasColors: () => false,
     });
 
-  function enter(parser: Parser, next: typeof position, rest: readonly string[]): void {
+  function enter(parser: Parser, next: typeof position): void {
     position = next;
     innermost = parser;
     parser.helpOption(false).helpCommand(false).enablePositionalOptions();
     for (const [key, value] of Object.entries(parser.parent?.opts() ?? {})) parser.setOptionValue(key, value);
-    for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {}))
-      parser.addOption(toOption(key, flag));
+    // Commander takes a millisecond for the options of a level, so it gets only those that may be on the line.
+    for (const [key, flag] of Object.entries(flagWords.length > 0 ? flagsOf(next.command) : {}))
+      if (flagWords.some((word) => mayName(word, flag))) parser.addOption(toOption(key, flag));
     const action = actionOf(next.command);
     if (action) takeArguments(parser, action);
     if (isGroup(next.command)) addVerbs(parser, next.command);
   }
 
   function addVerbs(parser: Parser, group: Group): void {
-    // Commander takes a millisecond for a long list of verbs, so it gets only those on the line.
+    // For the same reason it gets only the verbs on the line.
     for (const { name, aliases = [] } of group.verbs)
       if ([name, ...aliases].some((word) => words.includes(word))) parser.command(name).aliases(aliases);
-    parser.hook('preSubcommand', async ({ args }, subcommand) => {
+    parser.hook('preSubcommand', async (_, subcommand) => {
       const entry = group.verbs.find(({ name }) => name === subcommand.name());
       if (!entry) return;
       const command = await loadCommand(entry);
-      enter(subcommand, { path: [...position.path, entry.name], command }, args.slice(1));
+      enter(subcommand, { path: [...position.path, entry.name], command });
     });
   }
 
-  enter(root, position, words);
+  enter(root, position);
   const error = await root.parseAsync(words, { from: 'user' }).then(
     () => undefined,
     (thrown: unknown) => {
@@ -91,13 +94,9 @@ function toLineProblem(command: Command, error: CommanderError | undefined): Lin
   return { kind: 'unknown-flag', word };
 }
 
-/**
- * Returns true if the words may contain a flag of this level. If the first word names a verb, the flags after it belong to the verb.
- * Then commander need not make the options of this level, which takes a millisecond.
- */
-function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
-  const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];
-  return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
+/** Returns true if a word may name a flag: by its name, with or without a value, or by letters such as `-qv`. */
+function mayName(word: string, flag: Flag): boolean {
+  return word.startsWith(nameOf(flag)) || (!flag.syntax.startsWith('--') && !word.startsWith('--'));
 }
 
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
