@@ -122,27 +122,22 @@ export function noAnswerRule(error: Error | undefined): NoAnswerRule {
 }
 
 /** Returns what an attempt without success means for a write, by its answer or the absence of one, and its method. */
-export function verdictOf(
-  attempt: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'author'>,
-): FailureVerdict {
-  const { method } = attempt.request;
-  const verdict = verdictOfAnyMethod(attempt);
+export function verdictOf({
+  request: { method },
+  isSent,
+  response,
+  error,
+  author,
+}: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'author'>): FailureVerdict {
+  const [ifSent, ifUnsent] = noAnswerRule(error).mayRetry
+    ? (['lost', 'busy'] as const)
+    : (['unrepeatable', 'rejected'] as const);
+  const verdict = response ? statusRule(response.status, author).verdict : isSent ? ifSent : ifUnsent;
   // Two requests with these methods have the same effect as one.
   const isIdempotent = isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
   if (verdict === 'lost' && !isIdempotent) return 'unrepeatable';
   // Only a DELETE that was sent twice can be the reason why its record is missing.
   return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
-}
-
-function verdictOfAnyMethod({
-  isSent,
-  response,
-  error,
-  author,
-}: Parameters<typeof verdictOf>[0]): FailureVerdict {
-  if (response) return statusRule(response.status, author).verdict;
-  if (noAnswerRule(error).mayRetry) return isSent ? 'lost' : 'busy';
-  return isSent ? 'unrepeatable' : 'rejected';
 }
 
 function isRetriedVerdict(verdict: FailureVerdict): boolean {
@@ -154,6 +149,19 @@ export function statusRule(status: number | undefined, author?: Author): AnswerR
   const rule = statusRules.get(status);
   if (rule) return rule.isGatewayStatus && author !== 'service' ? unrepeatable : rule;
   return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
+}
+
+/**
+ * Returns the kind of the error of an answer without success to a call whose requests were all refused.
+ *
+ * @param isList true for a list. A service answers 200 for an empty list, so the address of a missing one is wrong.
+ */
+export function errorKindOf(status: number, author: Author, method: string, isList = false): ErrorKind {
+  const isMissing = isMissingStatus(status);
+  if (isMissing && isList) return 'unavailable';
+  // Services answer so without a body when they refuse a token, or have no such record.
+  const isUsual = isMissing ? isSafeMethod(method) : isDeniedStatus(status);
+  return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
 /** Returns true if a status means success: 202 only for a write, and 206 only for a list, although no range was asked for. */

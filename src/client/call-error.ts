@@ -1,20 +1,12 @@
-import {
-  type HttpRequest,
-  type HttpResponse,
-  headerLines,
-  headerValue,
-  isSafeMethod,
-  shownUrl,
-} from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerLines, headerValue, shownUrl } from '../api/http.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } from '../process/errors.ts';
 import {
-  isDeniedStatus,
+  errorKindOf,
   isMissingStatus,
   isSuccess,
   mayHaveBeenApplied,
   mayRetry,
   noAnswerRule,
-  statusRule,
 } from './answer-table.ts';
 import type { Call, SentCall } from './call.ts';
 import { readErrorBody } from './read-answer.ts';
@@ -24,16 +16,19 @@ import { invalidResponse } from './transport/response.ts';
 export function responseError(sent: SentCall, response: HttpResponse): CliError | undefined {
   const { call, attempts } = sent;
   const { status } = response;
+  const { operation, request } = call;
   // Of `api request`: the user sent a condition, and 304 is the answer to it.
-  if (status === 304 && !call.operation) return undefined;
-  if (isSuccess(call.request.method, status, call.operation?.isList)) return undefined;
+  if (status === 304 && !operation) return undefined;
+  if (isSuccess(request.method, status, operation?.isList)) return undefined;
   if (status < 400) {
     const why = `the answer is ${status}, which is neither a success nor an error`;
     return callError(sent, invalidResponse(why));
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
-  const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : errorKindOf(call, status, author);
+  const kind = mayHaveBeenApplied(attempts)
+    ? 'unavailable'
+    : errorKindOf(status, author, request.method, operation?.isList);
   const hint = hintOf({ call, response, author, kind });
   return new CliError(kind, why + senderClause(sent), {
     ...callDetails(sent),
@@ -43,15 +38,6 @@ export function responseError(sent: SentCall, response: HttpResponse): CliError 
     serviceMessage,
     hint,
   });
-}
-
-function errorKindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
-  const isMissing = isMissingStatus(status);
-  // A service answers 200 for an empty list, so the address is wrong.
-  if (isMissing && operation?.isList) return 'unavailable';
-  // Services answer so without a body when they refuse a token, or have no such record.
-  const isUsual = isMissing ? isSafeMethod(request.method) : isDeniedStatus(status);
-  return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
 /**
