@@ -5,7 +5,7 @@ import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
-import type { Run } from './run.ts';
+import { type Run, targetName } from './run.ts';
 import {
   applyEvent,
   endPlan,
@@ -145,21 +145,28 @@ export async function beginSession(list: RunList, run: Run, rows: readonly RunRo
 
 /** The most bytes that all journals together may have, unless the last runs alone have more. */
 const maxJournalBytes = 2 ** 30;
+/** The most runs. Each command that writes reads two lines of each of them. */
+const maxRuns = 2000;
 /** The number of last runs that are always kept. */
 const minKeptRuns = 50;
 
 /**
- * Removes the oldest journals until the others fit, but none of a run that is unfinished or of a delivery. A run whose undo is
- * unfinished stays, because the undo compares its rows with it.
+ * Removes the oldest journals until the others fit, but none of a delivery, and none from an unfinished run on: before that run or
+ * its undo goes on, it looks for the later plans of the same records.
  */
 async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
   const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
   let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
   const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === null ? [] : id)));
+  let count = runs.length;
+  const unfinishedPlaces = new Set<string>();
   for (const { id, state, undo, header } of runs.slice(minKeptRuns).reverse()) {
-    const isNeeded = isUnfinished(undo ?? { state }) || deliveries.has(header.undoes ?? id);
-    if (bytes <= maxJournalBytes || isNeeded) continue;
+    if (bytes <= maxJournalBytes && count <= maxRuns) return;
+    const place = `${header.noun} of ${targetName(header.target)}`;
+    if (isUnfinished(undo ?? { state })) unfinishedPlaces.add(place);
+    if (unfinishedPlaces.has(place) || deliveries.has(header.undoes ?? id)) continue;
     bytes -= sizeOf(id);
+    count -= 1;
     await rm(journalPath(folder, id), { force: true });
   }
 }

@@ -43,17 +43,20 @@ export async function listRuns(io: Io): Promise<RunList> {
   const folder = runFolderOf(io);
   const runs: RunInfo[] = [];
   const unreadable: UnreadableRun[] = [];
+  const undos = new Map<string, RunInfo>();
   const running = new Set((await findHolders(folder)).map(({ run }) => run));
   for (const id of await readRunIds(folder))
     try {
       // Newest first, so an undo comes before its run.
-      const undo = runs.find(({ header }) => header.undoes === id);
-      const info = await readRunInfo(journalPath(folder, id), running.has(id), undo);
-      if (info) runs.push(info);
+      const info = await readRunInfo(journalPath(folder, id), running.has(id), undos.get(id));
+      if (!info) continue;
+      runs.push(info);
+      const { undoes } = info.header;
+      if (undoes !== null && !undos.has(undoes)) undos.set(undoes, info);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
       const path = journalPath(folder, id);
-      unreadable.push({ id, path, problem, ...(await readUnreadableHead(path)) });
+      unreadable.push({ id, path, problem, ...readUnreadableHead(path) });
     }
   return { folder, runs, unreadable };
 }
@@ -86,7 +89,7 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
 export async function readHeader(io: Io, id: string): Promise<RunHeader> {
   const folder = runFolderOf(io);
   if (!(await readRunIds(folder)).includes(id)) throw noRunError(id);
-  return (await readHead(journalPath(folder, id))).header;
+  return readHead(journalPath(folder, id)).header;
 }
 
 /**
@@ -132,10 +135,8 @@ export async function readRun({ folder, runs }: RunList, id: string): Promise<Ru
 
 /** The number of the next plan on a target, from 1. Two shards may plan at once and get one number: they share no record. */
 export function nextPlanNumber({ runs }: RunList, target: Target): number {
-  const numbers = runs
-    .filter(({ header }) => isSameTarget(header.target, target))
-    .map(({ planNumber }) => planNumber);
-  return Math.max(0, ...numbers) + 1;
+  const onTarget = runs.filter(({ header }) => isSameTarget(header.target, target));
+  return onTarget.reduce((last, { planNumber }) => Math.max(last, planNumber), 0) + 1;
 }
 
 export function journalPath(folder: string, id: string): string {
@@ -163,7 +164,7 @@ async function readRunInfo(
   undo: RunInfo | undefined,
 ): Promise<RunInfo | undefined> {
   const end = isRunning ? undefined : readEnd(path);
-  if (end) return { ...(await readHead(path)), ...end, state: stateOf(end, undo), undo };
+  if (end) return { ...readHead(path), ...end, state: stateOf(end, undo), undo };
   const run = await readJournal(path, isRunning);
   return run && { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
 }

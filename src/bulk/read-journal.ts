@@ -2,7 +2,7 @@ import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node
 import { basename, dirname } from 'node:path';
 import * as v from 'valibot';
 import { CliError, fileError } from '../process/errors.ts';
-import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import { createRun, type InvalidRecord, type Run, type SessionEnd, targetName, targetSchema } from './run.ts';
 import {
@@ -62,14 +62,21 @@ function replaceRows(rows: readonly RunRow[], planRows: readonly RunRow[]): read
   return [...rowsByLine.values()].sort((a, b) => a.line - b.line);
 }
 
-/** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
-export async function readHead(path: string) {
-  return parseBegin(path, await readFirstLine(path));
+/** Reads the header of a journal alone. @throws CliError `usage` if its line cannot be read. */
+export function readHead(path: string) {
+  const line = readFirstLine(path);
+  if (line === undefined) throw unreadableError(path, 'it is empty');
+  return parseBegin(path, line);
 }
 
-async function readFirstLine(path: string): Promise<string> {
-  for await (const { text } of journalLines(path)) return text;
-  throw unreadableError(path, 'it is empty');
+/** Reads the first line alone. Returns undefined if no line is complete. */
+function readFirstLine(path: string): string | undefined {
+  for (let size = 4096; ; size *= 16) {
+    const bytes = readPart(path, () => 0, size);
+    const end = bytes.indexOf('\n');
+    if (end !== -1) return bytes.toString('utf8', 0, end);
+    if (bytes.length < size) return undefined;
+  }
 }
 
 /** The end of a session is shorter. A longer one is found by reading the whole journal. */
@@ -81,21 +88,25 @@ const maxEndBytes = 1024;
  * @throws CliError `failed` if the file cannot be read.
  */
 export function readEnd(path: string): SessionEnd | undefined {
-  const tail = Buffer.alloc(maxEndBytes);
-  let length = 0;
+  const tail = readPart(path, (size) => Math.max(0, size - maxEndBytes), maxEndBytes);
+  const line = /(?:^|\n)(.*)\n$/.exec(tail.toString())?.[1] ?? '';
+  const event = parseEvent(line);
+  return event?.kind === 'end' ? event.end : undefined;
+}
+
+/** Reads a part of a file, at once, because a command reads two parts of each of its journals. @param from the offset, by the size of the file. */
+function readPart(path: string, from: (size: number) => number, maxBytes: number): Buffer {
   try {
     const file = openSync(path, 'r');
     try {
-      length = readSync(file, tail, 0, tail.length, Math.max(0, fstatSync(file).size - tail.length));
+      const bytes = Buffer.alloc(maxBytes);
+      return bytes.subarray(0, readSync(file, bytes, 0, maxBytes, from(fstatSync(file).size)));
     } finally {
       closeSync(file);
     }
   } catch (error) {
     throw fileError('read', path, error);
   }
-  const line = /(?:^|\n)(.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
-  const event = parseEvent(line);
-  return event?.kind === 'end' ? event.end : undefined;
 }
 
 /** How `printEvent` begins a journal. One that was killed within its first line has sent nothing; any other text may hide a run. */
@@ -152,8 +163,13 @@ export interface UnreadableHead {
 }
 
 /** Reads the facts in the first line of an unreadable journal. Earlier formats had the header in the line itself, or the target as its name. */
-export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
-  const line = jsonIn(await readFirstLine(path).catch(() => ''));
+export function readUnreadableHead(path: string): UnreadableHead {
+  let line: JsonValue | undefined;
+  try {
+    line = jsonIn(readFirstLine(path) ?? '');
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+  }
   if (!isJsonObject(line)) return {};
   const { target, delivery } = isJsonObject(line.header) ? line.header : line;
   const { journal: version } = line;

@@ -116,32 +116,42 @@ test('a journal takes no line after one that could not be written', () => {
   expect(journal.error).toBe(error);
 });
 
-test('above 1 GB the oldest finished journals go, except deliveries, what an undo needs and the last 50', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': toCsv([5]) });
-  await shop.report('inventory apply stock.csv --yes');
-  const [begin = '', ...events] = readFileSync(shop.journal('r1'), 'utf8').trim().split('\n');
-  const headers: Record<string, object> = {
-    r2: { delivery: 'LS-1' },
-    r3: { kind: 'undo', undoes: 'r2' },
-    r60: { kind: 'undo', undoes: 'r5' },
-  };
-  const ids = Array.from({ length: 60 }, (_, at) => `r${at + 1}`);
-  for (const id of ids) {
+test.each([
+  ['1 GB', 60, 2 ** 30 / 56.5, ['r4']],
+  ['2,000 runs', 2002, 0, ['r4', 'r5']],
+])(
+  'above %s the oldest finished journals go, except deliveries, what follows an unfinished run and the last 50',
+  async (_, count, bytes, removed) => {
+    await using shop = await stockShop([5], { 'stock.csv': toCsv([5]) });
+    await shop.report('inventory apply stock.csv --yes');
+    const [begin = '', ...events] = readFileSync(shop.journal('r1'), 'utf8').trim().split('\n');
     const { header, ...head } = JSON.parse(begin);
-    const line = JSON.stringify({ ...head, run: id, header: { ...header, ...headers[id] } });
-    const isStopped = id === 'r1' || id === 'r60';
-    writeFileSync(
-      shop.journal(id),
-      isStopped ? `${[line, ...events.slice(0, -1)].join('\n')}\n` : `${line}\n`,
-    );
-    if (isStopped) continue;
-    // A hole takes no room on the disk. Of a finished journal only the first and the last line are read.
-    truncateSync(shop.journal(id), Math.floor(2 ** 30 / 56.5));
-    appendFileSync(shop.journal(id), `\n${events.at(-1)}\n`);
-  }
-  expect(await shop.report('inventory apply stock.csv --yes')).toMatchObject({ code: 0, id: 'r61' });
-  expect(ids.filter((id) => !existsSync(shop.journal(id)))).toEqual(['r4', 'r6']);
-});
+    const headers: Record<string, object> = {
+      r1: { target: { ...header.target, tenant: 'other' } },
+      r2: { delivery: 'LS-1' },
+      r3: { kind: 'undo', undoes: 'r2' },
+      r60: { kind: 'undo', undoes: bytes > 0 ? 'r5' : 'r6' },
+    };
+    const ids = Array.from({ length: count }, (_, at) => `r${at + 1}`);
+    for (const id of ids) {
+      const line = JSON.stringify({ ...head, run: id, header: { ...header, ...headers[id] } });
+      const isStopped = id === 'r1' || id === 'r60';
+      writeFileSync(
+        shop.journal(id),
+        isStopped ? `${[line, ...events.slice(0, -1)].join('\n')}\n` : `${line}\n`,
+      );
+      if (isStopped) continue;
+      // A hole takes no room on the disk. Of a finished journal only the first and the last line are read.
+      if (bytes > 0) truncateSync(shop.journal(id), Math.floor(bytes));
+      appendFileSync(shop.journal(id), `\n${events.at(-1)}\n`);
+    }
+    expect(await shop.report('inventory apply stock.csv --yes')).toMatchObject({
+      code: 0,
+      id: `r${count + 1}`,
+    });
+    expect(ids.filter((id) => !existsSync(shop.journal(id)))).toEqual(removed);
+  },
+);
 
 test('a killed run has its rows unsettled, and those of another shard skipped', async () => {
   await using shop = await stockShop(shelves(40, 1));
