@@ -172,6 +172,9 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   if (notTakenBackNames.length > 0)
     notices.push(['result', `left alone: ${joinFirst(notTakenBackNames, 10)}`]);
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
+  // The values of headers may be secret, so no command shows them.
+  if (context.flags.headers && (next ?? undo ?? rejects) !== undefined)
+    notices.push(['note', 'the next command needs the same --header']);
   const ending = {
     notices,
     warningIfUnprinted: `the report of run ${id} could not be printed`,

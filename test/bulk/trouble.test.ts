@@ -35,7 +35,11 @@ const stops: readonly Stop[] = [
     [
       [401, [], /"hint":"give a token in .*; then go on with: petstore resume /],
       [403, [], /"hint":"give a token in /],
-      [401, ['--header', 'authorization: Bearer s3cret'], /still valid\? Then go on with: petstore resume /],
+      [
+        401,
+        ['--header', 'authorization: Bearer s3cret'],
+        /still valid\? Then go on with: petstore resume .*needs the same --header/,
+      ],
     ] as const
   ).map(([status, words, stderr]) => ({
     what: `a ${status} ${words[0] ?? 'without a token'}`,
