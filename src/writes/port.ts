@@ -84,16 +84,19 @@ interface PortOptions {
 }
 
 /** Creates the port of a noun. Its `prepareRequest` throws a UsageError if the service lacks the operation. */
-export function createRecordPort(client: Client, name: NounName, options: PortOptions): RecordPort {
+export function createRecordPort(service: Client, name: NounName, options: PortOptions): RecordPort {
+  const { run, sendsEtags, limits = service.limits } = options;
+  const client = run ? service.withOptions({ pace: run.pace }) : service;
   const { operations } = client.contract;
   const noun: Noun = nouns[name];
   const ids = noun.operations;
   const { isCount } = noun;
   const bodies = [ids.create, ids.update].flatMap((id) => operations.get(id)?.body ?? []);
   const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
-  const { run, sendsEtags, limits = client.limits } = options;
-  const pace = run?.pace;
-  const etagCondition = (etag: string | undefined) => (etag === undefined ? undefined : { 'if-match': etag });
+  const etagCondition = (reading: Reading | undefined) => {
+    const { etag } = reading?.record ?? {};
+    return etag === undefined ? undefined : { 'if-match': etag };
+  };
   const toUpdate = (input: CallInput): OperationRequest => {
     offeredOperation(client.contract, ids.update);
     return { operation: ids.update, input };
@@ -116,7 +119,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     limits,
     isRun: run !== undefined,
     async read(id, options) {
-      const readOptions = { ...options, pace, isFresh: true };
+      const readOptions = { ...options, isFresh: true };
       const toReading = (record: ServiceRecord): Reading => ({
         record: sendsEtags ? record : { ...record, etag: undefined },
       });
@@ -129,7 +132,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         readingOfError,
       );
     },
-    list: () => client.list(ids.list, {}, { pace, needsWhole: true, isFresh: true }),
+    list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
     isShownInList: (intent, { fields }) =>
       isCount ||
@@ -147,12 +150,12 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     async prepareRequest({ id, intent }, { action, after }, reading, options) {
       switch (action) {
         case 'remove':
-          return { operation: ids.delete, input: { id, headers: etagCondition(reading?.record?.etag) } };
+          return { operation: ids.delete, input: { id, headers: etagCondition(reading) } };
         case 'create': {
           if (abilities.createsByPut)
             return toUpdate({ id, body: { quantity: after }, headers: { 'if-none-match': '*' } });
           const values = { petId: id, quantity: isFields(after) ? after.quantity : after };
-          const input = isCount ? await entryInput(client, values, { ...options, pace }) : { body: after };
+          const input = isCount ? await entryInput(client, values, options) : { body: after };
           return { operation: ids.create, input };
         }
         case 'set': {
@@ -160,12 +163,11 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
             ? { quantity: after }
             : changesOf(after, port.valueOf(intent, reading?.record), writeOnly);
           const before = abilities.readsFirst ? reading?.record : undefined;
-          return toUpdate({ id, body, before, headers: etagCondition(reading?.record?.etag) });
+          return toUpdate({ id, body, before, headers: etagCondition(reading) });
         }
       }
     },
-    send: ({ operation, input }, { retries, deadlineMs }) =>
-      client.write(operation, input, { retries, deadlineMs, pace }),
+    send: ({ operation, input }, sendOptions) => client.write(operation, input, sendOptions),
   };
   return port;
 }
