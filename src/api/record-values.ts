@@ -171,18 +171,18 @@ export function differencesOf(expected: Fields, actual: Fields): Difference[] {
 
 /** Returns the fields that were sent and that an answer does not show. @see isShownBy */
 export function unshownFields(sent: Fields, actual: Fields): Difference[] {
-  return compareFields(sent, actual, (name, value, other) =>
-    isShown(value ?? omittedValues[name], other ?? omittedValues[name]),
-  );
+  return compareFields(sent, actual, isShownField);
 }
 
 function compareFields(expected: Fields, actual: Fields, isEqual: typeof isSameField): Difference[] {
-  return Object.keys(expected).flatMap((name) => {
+  const differences: Difference[] = [];
+  for (const name of Object.keys(expected)) {
     const compared = isCategoryField(name)
       ? comparedCategories(expected[name], actual)
       : { expected: expected[name], actual: actual[name] };
-    return isEqual(name, compared.expected, compared.actual) ? [] : { name, ...compared };
-  });
+    if (!isEqual(name, compared.expected, compared.actual)) differences.push({ name, ...compared });
+  }
+  return differences;
 }
 
 /**
@@ -245,7 +245,12 @@ function isSameField(name: string, value: JsonValue | undefined, other: JsonValu
   return isSame(value, other) || (dateFields.has(name) && isSameInstant(value, other));
 }
 
-/** Returns true if a field of an answer shows what was sent. @see isShownBy */
+/** Returns true if a field of an answer shows what was sent, which may be a default. @see isShownBy */
+function isShownField(name: string, sent: JsonValue | undefined, actual: JsonValue | undefined): boolean {
+  return isShown(sent ?? omittedValues[name], actual ?? omittedValues[name]);
+}
+
+/** Returns true if a value of an answer shows what was sent. @see isShownBy */
 export function isShown(sent: JsonValue | undefined, actual: JsonValue | undefined): boolean {
   if (Array.isArray(sent) && Array.isArray(actual))
     return sent.length === actual.length && sent.every((item, index) => isShown(item, actual[index]));

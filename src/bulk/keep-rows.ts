@@ -104,7 +104,9 @@ export function createRowKeeper(
     }
     // A row that was certainly not written stays so.
     const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
-    const keptEvents = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
+    const keptEvents = unsaved
+      ? events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event))
+      : events;
     keepOrStop(stop, () => journal.append(keptEvents));
   };
   const flush = () => {

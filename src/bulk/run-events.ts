@@ -84,13 +84,17 @@ function toLine(event: JournalEvent): object {
     }
     case 'plan': {
       const { intent, planned, outcome } = event;
-      const parts = { intent: withJournalValues(intent), planned: withJournalValues(planned) };
-      return { ...event, ...parts, outcome: toOutcomeLine(outcome) };
+      return {
+        ...event,
+        intent: withJournalValues(intent),
+        planned: withJournalValues(planned),
+        outcome: toOutcomeLine(outcome),
+      };
     }
     case 'mark':
       return { ...event, planned: withJournalValues(event.planned) };
     case 'outcome':
-      return { ...event, outcome: toOutcomeLine(event.outcome) };
+      return event.outcome.made ? { ...event, outcome: toOutcomeLine(event.outcome) } : event;
     default:
       return event;
   }

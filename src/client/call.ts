@@ -219,11 +219,17 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
  */
 function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders): void {
   const { id, method, parameters, body: requestBody } = operation;
-  const missing = parameters.flatMap((parameter) => requirementClause(parameter, input, headers) ?? []);
+  const missing: string[] = [];
+  for (const parameter of parameters) {
+    const clause = requirementClause(parameter, input, headers);
+    if (clause !== undefined) missing.push(clause);
+  }
   const { body } = input;
-  if (requestBody && isJsonObject(body) && method !== 'PATCH')
-    for (const [field, { wireName, required }] of Object.entries(requestBody.fields))
-      if (required && body[wireName] === undefined) missing.push(`${field} is required`);
+  const { fields = {} } = requestBody ?? {};
+  if (isJsonObject(body) && method !== 'PATCH')
+    for (const field in fields)
+      if (fields[field]?.required && body[fields[field].wireName] === undefined)
+        missing.push(`${field} is required`);
   if (missing.length > 0) throw new UsageError(`${missing.join('; ')} (${id})`);
 }
 

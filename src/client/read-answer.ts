@@ -212,5 +212,6 @@ export function isJsonType(type: string | undefined): boolean {
 
 function bodyText(body: HttpResponse['body']): string {
   if (typeof body === 'string') return body;
-  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return bytes.toString('utf8');
 }

@@ -117,7 +117,7 @@ async function tryOnce(
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
-      const retry = nextAttempt(call, attempt, mostMs - elapsedMs);
+      const retry = response && !failure ? undefined : nextAttempt(call, attempt, mostMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt, operation: call.operation });

@@ -128,7 +128,11 @@ export async function forEachConcurrently<Item>(
   const worker = async () => {
     for (let next = iterator.next(); !next.done; next = iterator.next()) {
       if (stopped?.aborted || failures.length > 0) return;
-      await work(next.value).catch((error) => failures.push(error));
+      try {
+        await work(next.value);
+      } catch (error) {
+        failures.push(error);
+      }
     }
   };
   await Promise.all(Array.from({ length: max }, worker));

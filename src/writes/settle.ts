@@ -125,19 +125,19 @@ function oneCountFirst<SomeRow extends Row>(
 ): (row: SomeRow) => Promise<unknown> {
   let isCountApplied = false;
   let firstCount: Promise<Settled> | undefined;
-  return async (row) => {
-    while (!isCountApplied && firstCount && replacesCount(row)) await firstCount.catch(() => {});
-    const settling = settleOne(row);
-    if (isCountApplied || !replacesCount(row)) return settling;
-    firstCount = settling;
+  const settleCount = async (row: SomeRow) => {
+    while (!isCountApplied && firstCount) await firstCount.catch(() => {});
+    if (isCountApplied) return settleOne(row);
+    firstCount = settleOne(row);
     try {
-      const { state, outcome } = await settling;
+      const { state, outcome } = await firstCount;
       isCountApplied = outcome?.kind === 'applied' && state.lastWrite !== undefined;
     } finally {
       firstCount = undefined;
     }
-    return settling;
+    return undefined;
   };
+  return (row) => (isCountApplied || !replacesCount(row) ? settleOne(row) : settleCount(row));
 }
 
 /** Returns true if a row sets a count that is not 0. From 0, a service that adds shows the same result as one that sets. */
