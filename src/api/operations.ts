@@ -9,7 +9,7 @@ import {
   nouns,
   type OperationId,
 } from './nouns.ts';
-import { petStatuses } from './record-values.ts';
+import { defaultStatus, petStatuses } from './record-values.ts';
 import type { Bounds, IdInBody, NewRecord, RecordOf, ResultName } from './schemas.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
@@ -193,7 +193,7 @@ function operationsOn(noun: Noun): Readonly<Record<Kind, Omit<Operation, 'id'>>>
     envelope: [],
     names: Object.fromEntries(names.map((field) => [field, field])),
     furtherFields: [],
-    bounds: names.includes('status') ? { status: { enum: petStatuses } } : {},
+    bounds: names.includes('status') ? { status: { enum: petStatuses, default: defaultStatus } } : {},
   };
   const collection = { noun: name, tag, path, result, records };
   const id: Parameter = { name: 'id', wireName: idName, in: 'path', required: true };

@@ -14,11 +14,11 @@ import { fieldsOfKind } from './nouns.ts';
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
-/** The status of a pet without a status. */
+/** The status of a pet without a status, by the built-in contract. */
 export const [defaultStatus] = petStatuses;
 
 /** The values of fields that a record may leave out. */
-export const omittedValues: JsonObject = { status: defaultStatus, complete: false };
+const omittedValues: JsonObject = { status: defaultStatus, complete: false };
 
 export const int64Max = 9223372036854775807n;
 

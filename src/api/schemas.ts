@@ -158,6 +158,8 @@ export interface Bounds {
   /** Only for dates. */
   readonly format?: 'date' | 'date-time' | undefined;
   readonly enum?: readonly string[] | undefined;
+  /** The text that stands for a value that a record leaves out. */
+  readonly default?: string | undefined;
   readonly minimum?: number | bigint | undefined;
   readonly maximum?: number | bigint | undefined;
   readonly maxLength?: number | bigint | undefined;

@@ -66,7 +66,7 @@ export class Shape {
 
   /** The bounds that the schema states for a value. */
   get bounds(): Bounds {
-    const [format, constant] = [this.keyword('format'), this.keyword('const')];
+    const [format, constant, value] = ['format', 'const', 'default'].map((name) => this.keyword(name));
     const choices = listOf(this.keyword('enum') ?? (constant === undefined ? undefined : [constant]));
     const texts = choices.filter((choice) => typeof choice !== 'object').map(String);
     const numberOf = (name: string) => {
@@ -77,6 +77,7 @@ export class Shape {
       type: this.kind === 'unknown' ? undefined : this.kind,
       format: format === 'date' || format === 'date-time' ? format : undefined,
       enum: texts.length > 0 ? texts : undefined,
+      default: typeof value === 'string' ? value : undefined,
       minimum: numberOf('minimum'),
       maximum: numberOf('maximum'),
       maxLength: numberOf('maxLength'),

@@ -1,7 +1,7 @@
 import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { omittedValues, type ServiceRecord } from '../api/record-values.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
@@ -101,7 +101,9 @@ function applyFilters(operation: Operation, filters: Filters) {
     query: Object.fromEntries(parameters),
     isExact: parameters.length === conditions.length,
     matches: ({ fields }: ServiceRecord) =>
-      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(fields, name, each))),
+      checked.every(([name, wanted]) =>
+        [wanted].flat().some((each) => isValue(operation, fields, name, each)),
+      ),
   };
 }
 
@@ -168,9 +170,11 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }
 
-function isValue(record: JsonObject, name: string, expected: unknown): boolean {
+function isValue({ records }: Operation, record: JsonObject, name: string, expected: unknown): boolean {
   if (isCategoryField(name)) return hasCategory(record, expected as JsonValue);
-  const actual = record[name] ?? omittedValues[name];
+  // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
+  const omitted = name === 'complete' ? false : records.bounds[name]?.default;
+  const actual = record[name] ?? omitted;
   const areTexts = typeof actual === 'string' && typeof expected === 'string';
   return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
 }

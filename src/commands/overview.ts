@@ -1,6 +1,5 @@
-import { offeredOperation } from '../api/contract.ts';
+import { type Contract, offeredOperation } from '../api/contract.ts';
 import type { ListId, Result } from '../api/operations.ts';
-import { defaultStatus } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
@@ -28,14 +27,14 @@ export const overview = action({
     const printer = context.printer();
     if (printer.content !== 'text' && printer.content !== 'documents')
       throw new UsageError('overview is printed as table, json, jsonl or yaml');
-    const { overview, open } = await readOverview(context, await context.client(), below);
+    const { overview, open, withoutSold } = await readOverview(context, await context.client(), below);
     const { bold } = await context.style('stdout');
     const section = async (title: string, columns: readonly Column<Row>[], rows: readonly Row[] | null) =>
       `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
     const { pets, inventory, orders } = overview;
     const sections = [
       await section('Pets', petColumns, pets),
-      await section('Lowest counts, without sold pets', countColumns, inventory),
+      await section(`Lowest counts${withoutSold ? ', without sold pets' : ''}`, countColumns, inventory),
       await section(`Open orders${orders ? `: ${groupDigits(open)}` : ''}`, orderColumns, orders),
     ];
     return { kind: 'text', text: sections.join('\n'), data: overview };
@@ -46,7 +45,7 @@ export const overview = action({
 type Row = Readonly<Record<string, JsonValue | undefined>>;
 
 const petColumns: readonly Column<Row>[] = [
-  { name: 'status', value: ({ status }) => status, isState: true },
+  { name: 'status', value: ({ status }) => status ?? 'none', isState: true },
   { name: 'total', value: ({ total }) => total, align: 'right' },
 ];
 
@@ -69,7 +68,8 @@ const orderColumns: readonly Column<Row>[] = [
  * Reads every list once, and sums up the store. A warning says why a part cannot be read.
  *
  * @param below only counts below this are listed.
- * @returns the overview, in which a part that cannot be read is null, and the number of all open orders.
+ * @returns the overview, in which a part that cannot be read is null; the number of all open orders; and whether counts of sold pets
+ *   were left out.
  * @throws CliError if no part can be read.
  */
 async function readOverview(context: Context, client: Client, below: number) {
@@ -95,12 +95,13 @@ async function readOverview(context: Context, client: Client, below: number) {
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>
     (status ?? petById.get(petId)?.status)?.toLowerCase() === 'sold';
-  const lowest = inventory
-    ?.filter((entry) => entry.quantity < below && !isSold(entry))
+  const counts = inventory?.filter(({ quantity }) => quantity < below);
+  const lowest = counts
+    ?.filter((entry) => !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   const overview = {
-    pets: pets ? countStatuses(pets, statusesOf(client.contract, 'pets')) : null,
+    pets: pets ? countStatuses(pets, client.contract) : null,
     inventory:
       lowest?.slice(0, maxRows).map(({ petId, quantity }) => ({ petId, name: nameOf(petId), quantity })) ??
       null,
@@ -114,14 +115,18 @@ async function readOverview(context: Context, client: Client, below: number) {
         overdue: isOverdue(order),
       })) ?? null,
   };
-  return { overview, open: openOrders?.length ?? 0 };
+  const withoutSold = lowest !== undefined && lowest.length < (counts?.length ?? 0);
+  return { overview, open: openOrders?.length ?? 0, withoutSold };
 }
 
-/** Counts the pets of each status, those that the service lists first. */
-function countStatuses(pets: readonly RecordOf<'pets'>[], statuses: readonly string[] = []) {
-  const totals = new Map(statuses.map((status) => [status, 0]));
+/** Counts the pets of each status, those that the service lists first. The status of pets without one is null. */
+function countStatuses(pets: readonly RecordOf<'pets'>[], contract: Contract) {
+  const totals = new Map<string | null, number>(
+    (statusesOf(contract, 'pets') ?? []).map((status) => [status, 0]),
+  );
+  const { default: omitted = null } = contract.operations.get('listPets')?.records.bounds.status ?? {};
   for (const pet of pets) {
-    const status = pet.status ?? defaultStatus;
+    const status = pet.status ?? omitted;
     totals.set(status, (totals.get(status) ?? 0) + 1);
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));

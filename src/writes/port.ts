@@ -1,21 +1,13 @@
 import { fieldBounds, offeredOperation, takesField, writeOnlyFields } from '../api/contract.ts';
 import { isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import {
-  changesOf,
-  defaultStatus,
-  fieldsOf,
-  isFields,
-  type RecordValue,
-  type ServiceRecord,
-} from '../api/record-values.ts';
+import { changesOf, fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import type { CallInput, CallLimits, CallOptions, OperationRequest } from '../client/call.ts';
 import { type Client, readFromList, readRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { CliError } from '../process/errors.ts';
-import { caseless } from '../process/text.ts';
 import { type WriteAbilities, wantedValue } from './decide.ts';
 import type { Intent, Planned, Row } from './row.ts';
 
@@ -197,8 +189,6 @@ async function entryInput(
 ): Promise<CallInput> {
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
   const { fields } = await readRecord<RecordOf<'pets'>>(client, 'pets', values.petId as bigint, options);
-  const statuses = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
-  const usual = statuses.find((choice) => caseless(choice) === defaultStatus);
-  const status = fields.status ?? usual;
+  const status = fields.status ?? fieldBounds(client.contract, 'inventory', 'status')?.default;
   return { body: status === undefined ? values : { ...values, status }, values };
 }
