@@ -127,7 +127,10 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
  */
 export function describeLifecycle(operation: Operation, headers: HttpHeaders): string | undefined {
   const { stability } = operation;
-  const [, seconds] = /^@(-?\d{1,15})$/.exec(headerValue(headers, 'deprecation')?.trim() ?? '') ?? [];
+  const [, seconds] =
+    headerValue(headers, 'deprecation')
+      ?.trim()
+      .match(/^@(-?\d{1,15})$/) ?? [];
   const since = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
   const until = sunsetOf(operation, headers);
   const isDeprecated =

@@ -127,7 +127,7 @@ function headerFields(headers: HttpHeaders): PageField[] {
     if (total !== undefined) return [{ label, name: 'total', value: total }];
     if (name === 'pagination' && value.startsWith('{')) return fieldsIn(jsonIn(value), `${label} `);
     // `X-Link` and `Links` are written like `Link`.
-    const next = /^links?$/.test(name) ? linkTarget(value, 'next') : undefined;
+    const next = ['link', 'links'].includes(name) ? linkTarget(value, 'next') : undefined;
     if (next !== undefined) return [{ label, name: 'next', value: next }];
     return [{ label, name, value }];
   });

@@ -86,7 +86,7 @@ export function moreLikeThis(lines: readonly number[], unit = 'line'): string {
 
 /** A word with `a` or `an` before it. */
 export function withArticle(word: string): string {
-  return `${/^[aeiouAEIOU]/.test(word) ? 'an' : 'a'} ${word}`;
+  return `${'aeiouAEIOU'.includes(word.charAt(0)) ? 'an' : 'a'} ${word}`;
 }
 
 /** A whole number in groups of three digits: 1,234,567. */
