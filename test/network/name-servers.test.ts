@@ -18,9 +18,10 @@ function ownAddress(at: number): string {
   return `127.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
 }
 
-/** A name server that receives requests and never answers. */
-function nameServer(address: string): Socket & Disposable {
+/** A name server that receives requests and never answers. Before it listens, a lookup would fail at once. */
+async function nameServer(address: string): Promise<Socket & Disposable> {
   const socket = createSocket('udp4').bind(53, address);
+  await once(socket, 'listening');
   return Object.assign(socket, { [Symbol.dispose]: () => socket.close() });
 }
 
@@ -40,7 +41,7 @@ testIf(obstacle).concurrent.each([
   ['--timeout', ownAddress(1), ['pets', 'list', '--base-url', 'http://pets.invalid', '--timeout', '1s'], 6],
   ['a Tab', ownAddress(2), ['__complete', '--', '--base-url', 'http://pets.invalid', 'pets', 'get', ''], 0],
 ])('%s does not wait long for a name server that never answers', async (_, address, argv, code) => {
-  using server = nameServer(address);
+  using server = await nameServer(address);
   const asked = once(server, 'message');
   const { child, outcome } = start(address, ...argv);
   // On a busy machine a Tab gives up before it asks.
