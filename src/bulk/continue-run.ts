@@ -56,7 +56,7 @@ async function findNextSubject(
   const { verb, id } = query;
   const info = chooseRun(list, query, context.settings);
   if (!info) {
-    const note = `there is no run on this target: there is nothing to ${verb}`;
+    const note = `there is no run on this target, so there is nothing to ${verb}: only commands that read a file or an editor are runs`;
     return { output: { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] } };
   }
   const subject = await readNextSubject(list, verb, info);

@@ -30,7 +30,11 @@ export function followUpOf(
     const command = followUpCommand(context, words);
     return { command, hint: `go on with: ${command}` };
   };
-  const again = undoes === null ? ['resume', id] : ['undo', undoes];
+  const { rate, concurrency } = context.flags;
+  const pace = Object.entries({ rate, concurrency }).flatMap(([name, value]) =>
+    value === undefined ? [] : [flagName(name), value],
+  );
+  const again = [...(undoes === null ? ['resume', id] : ['undo', undoes]), ...pace];
   if (unwritten === 'journal') return undefined;
   // Another file, because the one of this session could not be written.
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');

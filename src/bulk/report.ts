@@ -26,6 +26,7 @@ import {
 /** The facts of a run after a session, and what the session did. */
 export interface Report extends RunInfo {
   readonly rows: readonly RunRow[];
+  readonly isFirstSession: boolean;
   /** The time of the writing of this session. */
   readonly seconds: number;
   readonly stop: CliError | undefined;
@@ -224,12 +225,12 @@ function notTakenBack({ header, rows }: Report): readonly RunRow[] {
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
 function summaryText(report: Report, style: Style): string {
-  const { id, header, counts, rows, seconds } = report;
+  const { id, header, counts, rows, isFirstSession, seconds } = report;
   const rowCount = rowCountOf(counts);
   const facts =
     counts.unchanged + counts.booked === rowCount
       ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
-      : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
+      : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')}${isFirstSession ? ` in ${seconds.toFixed(2)} s` : ''}`;
   const stateTexts = rowStates
     .filter((state) => state !== 'applied' && counts[state] > 0)
     .map((state) => `${groupDigits(counts[state])} ${state}`);

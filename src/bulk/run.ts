@@ -56,7 +56,7 @@ export const headerSchema = v.object({
   target: targetSchema,
   /** Where the writes of the noun went: see `describeBinding`. */
   binding: v.record(v.string(), v.string()),
-  /** The profile that was active; null if there was none. */
+  /** The profile that was active; null if there was none, and for the embedded store. */
   profile: v.nullable(v.string()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */
   name: v.string(),

@@ -180,10 +180,10 @@ async function planSession(context: Context, subject: SessionSubject, flags: Ses
     );
     return { session, plan, guardError: brokenGuard(run, plan, flags) };
   } catch (error) {
-    if (!stop.cause) throw error;
-    // The reading failed only because of the stop.
-    const { message } = stop.cause;
-    throw stop.cause.with({ retryable: true }, `${run.header.name}: ${message}; nothing was sent`);
+    // After a stop, the reading failed only because of it.
+    const cause = stop.cause ?? (error instanceof InterruptedError ? error : undefined);
+    if (!cause) throw error;
+    throw cause.with({ retryable: true }, `${run.header.name}: ${cause.message}; nothing was written`);
   }
 }
 
@@ -207,6 +207,7 @@ async function writePlan(
     );
   };
   const total = plan.rowsToWrite.length;
+  const isFirstSession = run.id === undefined;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     using journal = await beginSession(list, run, plan.rows);
     lock.nameRun(run);
@@ -230,6 +231,6 @@ async function writePlan(
     if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
     const ending = endSession(run, plan, journal, context.io.cwd, rejects);
-    return { ...toRunInfo(run), rows: run.rows, seconds, stop: stop.cause, ...ending };
+    return { ...toRunInfo(run), rows: run.rows, isFirstSession, seconds, stop: stop.cause, ...ending };
   });
 }

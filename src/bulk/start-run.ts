@@ -1,5 +1,5 @@
 import type { NounName } from '../api/nouns.ts';
-import type { Context } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { openInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
@@ -8,7 +8,15 @@ import type { Output } from '../output/printer.ts';
 import { checkDelivery } from './deliveries.ts';
 import type { RunList } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
+import {
+  areDisjoint,
+  createRun,
+  isSameTarget,
+  type Run,
+  type RunFlags,
+  type RunHeader,
+  shardOf,
+} from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
 import { describeBinding, findTarget } from './target.ts';
@@ -37,13 +45,14 @@ export async function readCheckedInput<Row extends InputRow>(
 }
 
 async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<Run> {
+  const { settings } = context;
   const { file, format, rows, invalid, skipped, header: columns } = input;
   const header: RunHeader = {
     kind,
     noun,
     target: await findTarget(context),
     binding: describeBinding(await context.contract(), noun),
-    profile: context.settings.profile?.value ?? null,
+    profile: (!settings.offline && settings.profile?.value) || null,
     format,
     columns,
     flags,
@@ -73,8 +82,34 @@ export async function startRun(
     return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
   const findSubject = async (list: RunList) => {
-    if (mode === 'write') await checkDelivery(context, list, run);
+    if (mode === 'write') {
+      await checkDelivery(context, list, run);
+      await warnOfRepeatedCreates(context, list, header);
+    }
     return { subject: { list, run } };
   };
   return runSession(context, { place: header, findSubject }, flags, mode);
+}
+
+/** Warns if an unfinished run creates the records of the same file: what it has made would be made again. */
+async function warnOfRepeatedCreates(
+  context: Context,
+  { runs }: RunList,
+  { kind, file, target, flags }: RunHeader,
+): Promise<void> {
+  if (kind !== 'create' || file === null) return;
+  const earlier = runs.find(
+    ({ header, state }) =>
+      state === 'stopped' &&
+      header.kind === kind &&
+      header.file === file &&
+      isSameTarget(header.target, target) &&
+      !areDisjoint(header.flags.shard, flags.shard),
+  );
+  if (!earlier) return;
+  const command = followUpCommand(context, ['resume', earlier.id]);
+  await context.notice(
+    'warning',
+    `run ${earlier.id} of this file is not finished, and its records are made again now; to go on with it: ${command}`,
+  );
 }

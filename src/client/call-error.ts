@@ -52,7 +52,9 @@ export function callError<Thrown>(sent: SentCall, thrown: Thrown): Thrown | CliE
   const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   const hint = hintOf({ call, error: thrown });
-  return new CliError(kind, call.client.secrets.mask(message) + senderClause(sent), {
+  const earlier = noAnswer === 'timeout' ? attempts.at(-2)?.response?.status : undefined;
+  const clause = earlier === undefined ? senderClause(sent) : `; the attempt before was answered ${earlier}`;
+  return new CliError(kind, call.client.secrets.mask(message) + clause, {
     ...callDetails(sent),
     noAnswer,
     status,

@@ -69,7 +69,13 @@ export class Pace {
     const pauseMs = retryAfterMs ?? (statusRule(status).pauses ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, now + pauseMs);
     const whyGivenUp = this.outage.count(attempt, now);
-    if (whyGivenUp !== undefined) this.stop.trigger(new CliError('unavailable', whyGivenUp));
+    if (whyGivenUp !== undefined)
+      this.stop.trigger(
+        new CliError('unavailable', whyGivenUp, {
+          hint: 'see `petstore doctor` with the same flags',
+          status,
+        }),
+      );
     if (!this.outage.isLong()) this.nextProbeAt = 0;
     if (this.stop.cause) this.abandonIfIdle();
   }

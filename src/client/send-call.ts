@@ -136,7 +136,7 @@ async function sendOnce(
   const onSending = () => {
     isSent = true;
   };
-  const timedOut = () => timeoutError(limits.timeoutMs);
+  const timedOut = () => timeoutError(limits.timeoutMs, limitMs);
   try {
     const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
       transport.send(request, { cancellation, onSending }),

@@ -34,6 +34,8 @@ async function stoppedRun(count: number) {
 test('resume needs no file, asks again, and writes what is missing', async () => {
   await using shop = await stoppedRun(120);
   expect(shop.first).toMatchObject({ code: 4, rows: 120, applied: 60, failed: 1, unprocessed: 59 });
+  // The command that goes on keeps the pace.
+  expect(shop.first.next).toMatch(/^petstore resume r1 --concurrency 1/);
   shop.write('stock.csv', 'gone');
   shop.requests.length = 0;
   expect((await shop.run('resume')).code).toBe(2);
@@ -111,7 +113,8 @@ test('a run is resumed on its own target only', async () => {
   expect(await shop.run('resume', { env })).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'there is no run on this target: there is nothing to resume\n',
+    stderr:
+      'there is no run on this target, so there is nothing to resume: only commands that read a file or an editor are runs\n',
   });
   expect(elsewhere.requests).toEqual([]);
   expect((await shop.run('resume r9')).stderr).toMatch(/run r9: no such run/);

@@ -92,9 +92,12 @@ export function noAnswerError(
   return new CliError(noAnswer === 'redirect' ? 'failed' : 'unavailable', why, { ...details, noAnswer });
 }
 
-/** Makes the error of a call whose time has run out. */
-export function timeoutError(timeoutMs: number): CliError {
-  return noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
+/** Makes the error of a request whose time has run out. @param limitMs what the requests before it had left of the whole time. */
+export function timeoutError(timeoutMs: number, limitMs = timeoutMs): CliError {
+  if (limitMs > timeoutMs * 0.9)
+    return noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
+  const text = `no answer within the last ${durationText(limitMs)} of ${durationText(timeoutMs)}`;
+  return noAnswerError('timeout', text, { hint: '-v shows the answers to the requests before it' });
 }
 
 /** Makes the error of a success that is not valid. @param why a clause. */
