@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { timeoutError } from '../../src/client/transport/response.ts';
 import { withinLimits } from '../../src/process/deadline.ts';
 
 test('each piece of work ends at its own deadline or by its signal, in whatever order they began', async () => {
@@ -21,4 +22,10 @@ test('each piece of work ends at its own deadline or by its signal, in whatever 
   stop.abort(new Error('stopped'));
   await vi.advanceTimersByTimeAsync(1);
   expect(ended.slice(3)).toEqual(['after 400 ms', 'after 500 ms', 'stopped']);
+});
+
+test('a request that gets the rest of a deadline says so', () => {
+  const { message, details } = timeoutError(3000, 469);
+  expect(message).toBe('no answer within the last 469 ms of 3 s');
+  expect(details.hint).toContain('-v');
 });
