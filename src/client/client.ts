@@ -63,10 +63,11 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, ownOptions?: CallOptions): OperationCall => {
     const operation = offeredOperation(contract, id);
-    const callOptions = { ...defaults, ...ownOptions };
+    const callOptions: CallOptions = Object.assign({}, defaults, ownOptions);
     const request = toHttpRequest(operation, input, options, callOptions.isFresh);
     const recordId = recordIdOf(operation, input);
-    return { client: options, operation, recordId, request, options: callOptions };
+    const before = input.before?.fields;
+    return { client: options, operation, recordId, before, request, options: callOptions };
   };
   const prepareAny = (request: OperationRequest | RawRequest, ownOptions?: CallOptions): Call =>
     'path' in request
@@ -84,7 +85,8 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;
-      return { ...(value as ServiceRecord), etag, age: headerValue(headers, 'age') };
+      const { fields, original } = value as ServiceRecord;
+      return { fields, original, etag, age: headerValue(headers, 'age') };
     },
     async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);
@@ -93,7 +95,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
       if (answer.status === undefined || answer.error || !attempt) return judgeFailure(answer.error, attempt);
       // The body of a PUT may also send back fields that the user did not set.
       const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
-      return judgeSuccess({ ...call, before: input.before?.fields }, values as Fields, answer, attempt);
+      return judgeSuccess(call, values as Fields, answer, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const callFor = (query: Filters) => prepare(id, { query }, listOptions);

@@ -16,20 +16,15 @@ import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
 import { type Attempt, type FailureVerdict, mayHaveBeenApplied, verdictOf } from './answer-table.ts';
-import type { ClientOptions } from './call.ts';
+import type { ClientOptions, OperationCall } from './call.ts';
 import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
 
 /** The part of a call that decides about a write. */
-interface WriteCall {
+interface WriteCall extends Pick<OperationCall, 'operation' | 'recordId' | 'before'> {
   readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
-  readonly operation: Operation;
-  /** The id, unless a create leaves it to the service. */
-  readonly recordId?: bigint | undefined;
-  /** The fields of the record before the write, if it was read. */
-  readonly before?: Fields | undefined;
 }
 
 /** Why an answer does not show a write, or why there is none. */

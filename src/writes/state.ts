@@ -136,9 +136,10 @@ export function endUnwritten(
   return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
 }
 
-function end(state: State, { error, ...result }: End): Next {
+function end(state: State, { outcome, record, error: cause }: End): Next {
   const { attempts } = state;
-  return [state, { kind: 'end', ...result, error: attempts > 1 ? error?.with({ attempts }) : error }];
+  const error = attempts > 1 ? cause?.with({ attempts }) : cause;
+  return [state, { kind: 'end', outcome, record, error }];
 }
 
 /** Returns true if the service has refused a write because of the current value of the record. */
