@@ -24,8 +24,8 @@ export interface WriteAbilities {
   readonly canRemove: boolean;
   /** False if an update takes only changes, so that each field stays in the record. */
   readonly canRemoveFields: boolean;
-  /** True if PUT creates a missing record, so that a second PUT changes nothing. */
-  readonly createsByPut: boolean;
+  /** The method that creates a missing record, if there is one. A second PUT changes nothing. */
+  readonly createsBy: 'POST' | 'PUT' | undefined;
   /** True if a row may create a missing record. */
   readonly mayCreate: boolean;
   /** The fields that only the service sets, by its description. */
@@ -38,7 +38,7 @@ export function decide(
   now: RecordValue,
   abilities: WriteAbilities,
 ): Decision {
-  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
+  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities);
   switch (intent.kind) {
     case 'create':
       return toWrite('create', now, intent.fields);
@@ -48,7 +48,7 @@ export function decide(
       if (now === null)
         return abilities.mayCreate && expected === undefined
           ? toWrite('create', now, value)
-          : failWithoutEntry(value, expected);
+          : failWithoutEntry(value, abilities, expected);
       if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
       const kept = abilities.canRemoveFields ? undefined : removedField(value, now);
       if (kept === undefined) return toWrite('set', now, value);
@@ -89,13 +89,13 @@ function removedField(value: RecordValue, now: RecordValue): string | undefined 
 function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: RecordValue,
-  { mayCreate, canRemove }: WriteAbilities,
+  abilities: WriteAbilities,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return toRemoval(now, canRemove);
+  if (created !== undefined && isMetBy(created, now)) return toRemoval(now, abilities.canRemove);
   if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
   if (change === 0) return unchanged;
-  if (now === null && !mayCreate) return failWithoutEntry(0);
+  if (now === null && !abilities.mayCreate) return failWithoutEntry(0, abilities);
   const count = BigInt((now ?? 0) as number | bigint);
   const sum = count + BigInt(change);
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
@@ -109,7 +109,7 @@ function decideUncertain(
   planned: Planned,
   doubt: Doubt,
   now: RecordValue,
-  createsByPut: boolean,
+  { createsBy }: WriteAbilities,
 ): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', planned };
@@ -119,7 +119,7 @@ function decideUncertain(
     return isMetBy(before, now) ? writeAgain : leaveAsChanged(planned, now);
   }
   if (isMetBy(before, now))
-    return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
+    return now !== null || createsBy === 'PUT' ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
   if (isMetBy(after, now))
     return intent.kind === 'add' && doubt !== 'sent' ? leaveAsChanged(planned, now) : applied;
@@ -155,14 +155,18 @@ function toRemoval(now: RecordValue, canRemove: boolean): Decision {
   return toWrite('remove', now, null);
 }
 
-function failWithoutEntry(value: RecordValue, expected?: RecordValue): Outcome {
+function failWithoutEntry(
+  value: RecordValue,
+  { createsBy }: WriteAbilities,
+  expected?: RecordValue,
+): Outcome {
   if (isFields(value)) return toFailure('no_entry', 'there is no such record');
+  const fail = (clause: string) => toFailure('no_entry', `the pet has no inventory entry${clause}`);
   // A row that expects a count creates no entry.
-  const clause =
-    expected === undefined
-      ? ': check the id, create the entry with `inventory create`, or apply with --create-missing'
-      : ` now, and ${describeValue(expected)} was expected`;
-  return toFailure('no_entry', `the pet has no inventory entry${clause}`);
+  if (expected !== undefined) return fail(` now, and ${describeValue(expected)} was expected`);
+  if (createsBy === undefined) return fail(', and the service offers no way to create one: check the id');
+  const byHand = createsBy === 'POST' ? 'create the entry with `inventory create`, ' : '';
+  return fail(`: check the id, ${byHand}or apply with --create-missing`);
 }
 
 function toFailure(code: ReasonCode, message: string): Outcome {

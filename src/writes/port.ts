@@ -93,6 +93,8 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     offeredOperation(client.contract, ids.update);
     return { operation: ids.update, input };
   };
+  const putsOnly = isCount && operations.get(ids.update)?.method === 'PUT' ? 'PUT' : undefined;
+  const createsBy = operations.has(ids.create) ? 'POST' : putsOnly;
   const abilities: Abilities = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && run)),
@@ -100,9 +102,9 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     canRemove: operations.has(ids.delete),
     canRemoveFields: operations.get(ids.update)?.method !== 'PATCH',
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
-    createsByPut: isCount && !operations.has(ids.create),
+    createsBy,
     isEmbedded: isEmbedded(client.baseUrl),
-    mayCreate: run?.mayCreate ?? false,
+    mayCreate: run?.mayCreate === true && createsBy !== undefined,
     readOnly: new Set(bodies.flatMap(({ readOnlyNames }) => readOnlyNames)),
     writeOnly,
   };
@@ -144,7 +146,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
         case 'remove':
           return { operation: ids.delete, input: { id, headers: etagCondition(reading) } };
         case 'create': {
-          if (abilities.createsByPut)
+          if (createsBy === 'PUT')
             return toUpdate({ id, body: { quantity: after }, headers: { 'if-none-match': '*' } });
           const values = { petId: id, quantity: isFields(after) ? after.quantity : after };
           const input = isCount ? await entryInput(client, values, options) : { body: after };

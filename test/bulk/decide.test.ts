@@ -53,7 +53,7 @@ type Case = readonly [
 
 const mayCreate = { mayCreate: true };
 const keepsFields = { canRemoveFields: false };
-const byPut = { createsByPut: true };
+const byPut = { createsBy: 'PUT' } as const;
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
   'set v, certain': [
@@ -164,7 +164,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
     const row: Row = { id: 7n, intent, ...known };
     const given = {
       mayCreate: false,
-      createsByPut: false,
+      createsBy: 'POST' as const,
       canRemove: true,
       canRemoveFields: true,
       readOnly: new Set(''),

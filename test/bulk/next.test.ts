@@ -78,7 +78,7 @@ const abilities = {
   canRead: true,
   canRemove: true,
   canRemoveFields: true,
-  createsByPut: true,
+  createsBy: 'PUT' as const,
   mayCreate: true,
   isEmbedded: false,
   readsFirst: false,
@@ -104,7 +104,7 @@ const situations: Readonly<Record<string, Situation>> = {
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
   'of the embedded store': { ...usual, abilities: { ...abilities, isEmbedded: true } },
-  'whose record PUT cannot create': { ...usual, abilities: { ...abilities, createsByPut: false } },
+  'whose record PUT cannot create': { ...usual, abilities: { ...abilities, createsBy: 'POST' } },
 };
 
 const numbers = new Map<object, number>();

@@ -187,18 +187,25 @@ test('a service that requires the id in the body too gets the id in the body', a
   expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ id: 7, name: 'Max', categoryId: 1 });
 });
 
-test('a PATCH of a count has the fields that its body requires, as they were read', async () => {
-  await using service = await recordingServer({}, ({ body }) => ({
-    body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) },
-  }));
+test('a PATCH of a count has the fields that its body requires, as they were read, and creates no entry', async () => {
+  await using service = await recordingServer({}, ({ path, body }) =>
+    path.endsWith('/7')
+      ? { body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) } }
+      : refusal(404),
+  );
   const description = describeLines(
     'Entry: petId#! quantity#! status!',
     'GET /inventory/{petId} -> Entry',
     'PATCH /inventory/{petId} Entry -> Entry',
   );
-  const { done } = await bindTo(service, description, { maps: ['updateInventory=PATCH /inventory/{petId}'] });
+  const maps = ['updateInventory=PATCH /inventory/{petId}'];
+  const { run, done } = await bindTo(service, description, { maps });
   await done('inventory set 7 4');
   await done('inventory apply - --yes', { stdin: 'petId,quantity\n7,6\n' });
+  const diff = await run('inventory diff - --create-missing', { stdin: 'petId,quantity\n9,1\n' });
+  expect(diff.stderr).toContain(
+    'the pet has no inventory entry, and the service offers no way to create one',
+  );
   expect(bodies(service, 'PATCH').map((body) => JSON.parse(body))).toEqual([
     { petId: 7, status: 'sold', quantity: 4 },
     { petId: 7, status: 'sold', quantity: 6 },
