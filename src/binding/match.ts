@@ -74,10 +74,7 @@ export function matchOperations(
   for (const noun of Object.values(nouns)) {
     const { list, create, get, update, delete: remove } = noun.operations;
     const boundCollections = () =>
-      [list, create].flatMap((id) => {
-        const operation = boundIn(matches, id);
-        return operation ? [readPath(operation.path).collection] : [];
-      });
+      [list, create].flatMap((id) => boundIn(matches, id) ?? []).map(({ path }) => readPath(path).collection);
     const facts = nounFactsOf(noun.name, table, documentOperations, boundCollections());
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = table.get(id);

@@ -176,15 +176,12 @@ export function lossObstacle(
   if (method === 'PATCH' || !body) return undefined;
   const { operations, idField, update }: Noun = nouns[tableList.noun];
   const listed = list?.answer && recordsIn(tableList, list.answer.shape)?.shape;
-  const shown = new Set(listed && [...fieldNamesOf(tableList, listed).keys(), ...listed.fields.keys()]);
+  const shown = listed ? [...fieldNamesOf(tableList, listed).keys(), ...listed.fields.keys()] : [];
+  const kept = new Set([idField, ...(update?.fields ?? []), ...shown]);
   const names = new Map([...fieldNamesOf(tableList, body.shape)].map(([name, wireName]) => [wireName, name]));
-  const lost = [...body.shape.fields.keys()].filter((wireName) => {
-    const field = body.shape.field(wireName);
-    const isInAnswers = [field.keyword('readOnly'), field.keyword('writeOnly')].every(
-      (each) => each !== true,
-    );
-    const name = names.get(wireName) ?? wireName;
-    return isInAnswers && name !== idField && !update?.fields.includes(name) && !shown.has(name);
+  const lost = [...body.shape.fields].flatMap(([wireName, field]) => {
+    const isOneWay = ['readOnly', 'writeOnly'].some((keyword) => field.keyword(keyword) === true);
+    return isOneWay || kept.has(names.get(wireName) ?? wireName) ? [] : [wireName];
   });
   const why = `it replaces the record, and without ${operations.get} nothing shows its ${joinFirst(lost, 5)}`;
   return lost.length === 0 ? undefined : { why };
