@@ -2,7 +2,15 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import { checkService, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
-import { areDisjoint, isSameTarget, type Run, type RunHeader, type Target, targetName } from './run.ts';
+import {
+  areDisjoint,
+  isSameTarget,
+  type Run,
+  type RunHeader,
+  shardName,
+  type Target,
+  targetName,
+} from './run.ts';
 import { readSubject } from './session-subject.ts';
 
 // A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
@@ -11,7 +19,7 @@ import { readSubject } from './session-subject.ts';
  * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same
  * number have other rows.
  *
- * @throws UsageError `unfinished_delivery` that names the command that ends the other run; `other_profile`.
+ * @throws UsageError `unfinished_delivery` that names the command that ends the other run, or the number of its shards; `other_profile`.
  */
 export async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
   const { target, delivery, flags } = header;
@@ -30,12 +38,25 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
   for (const info of runs) checkService(info, context.settings, contract);
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
-    if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const { run } = await readSubject(list, latestRun);
-    throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
-      hint: followUpOf(context, run, 'end')?.hint,
-      code: 'unfinished_delivery',
-    });
+    const { shard } = info.header.flags;
+    if (isUnfinished(latestRun) && !areDisjoint(shard, flags.shard)) {
+      const { run } = await readSubject(list, latestRun);
+      throw new UsageError(
+        `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
+        {
+          hint: followUpOf(context, run, 'end')?.hint,
+          code: 'unfinished_delivery',
+        },
+      );
+    }
+    if (shard && shard.count !== flags.shard?.count && mayHaveBooked(info))
+      throw new UsageError(
+        `delivery ${delivery}: its run ${info.id} was shard ${shardName(shard)}; nothing was sent`,
+        {
+          hint: `give --shard <i>/${shard.count}: other machines may have booked the other shards`,
+          code: 'unfinished_delivery',
+        },
+      );
   }
 }
 
@@ -77,12 +98,16 @@ function findUnderOtherName(
   delivery: string,
 ): RunInfo | undefined {
   return runs.find(
-    ({ header, state, perhapsWritten }) =>
-      !isSameTarget(header.target, target) &&
-      mayBeSameService(header.target, target, header.profile === profile) &&
-      isSameDelivery(header.delivery, delivery) &&
-      (isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0)),
+    (info) =>
+      !isSameTarget(info.header.target, target) &&
+      mayBeSameService(info.header.target, target, info.header.profile === profile) &&
+      isSameDelivery(info.header.delivery, delivery) &&
+      mayHaveBooked(info),
   );
+}
+
+function mayHaveBooked({ state, perhapsWritten }: RunInfo): boolean {
+  return isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0);
 }
 
 /**

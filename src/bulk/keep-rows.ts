@@ -163,7 +163,7 @@ function whyStop({ outcome, error }: Settled, count: number, maxErrors: number):
     });
   const fatal = error && whyAllFail(error);
   if (fatal || count < maxErrors) return fatal;
-  const failures = counted(count, 'row has failed or is unknown', 'rows have failed or are unknown');
+  const failures = counted(count, 'write has failed or is unknown', 'writes have failed or are unknown');
   return new CliError('partial', `${failures}, and --max-errors is ${maxErrors}`);
 }
 

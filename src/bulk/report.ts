@@ -13,15 +13,7 @@ import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
-import {
-  idOfRow,
-  type RowCounts,
-  type RunRow,
-  rowCountOf,
-  rowName,
-  rowStateOf,
-  rowStates,
-} from './run-row.ts';
+import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowStateOf, rowStates } from './run-row.ts';
 
 /** The facts of a run after a session, and what the session did. */
 export interface Report extends RunInfo {
@@ -133,29 +125,26 @@ const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'rows', value: ({ rows }) => rows, align: 'right' },
 ];
 
-const figures = [...rowStates.filter((state) => state !== 'applied'), 'left', 'seconds'];
-/** The columns that are printed if `--fields` names them. Only the report of a session has `seconds` and those behind it. */
-const namedColumns = [
-  ...['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy'],
-  ...figures,
-  ...['rejects', 'next', 'undo'],
-];
+const figures = [...rowStates.filter((state) => state !== 'applied'), 'left'];
+/** The columns that are printed if `--fields` names them. */
+const factColumns = ['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy', ...figures];
 
-/** The columns of a run, in the list of runs and in the report of a session. */
-export const reportView: View<JsonObject> = {
-  plural: 'runs',
-  columns: [
-    ...shownColumns,
-    ...namedColumns.map(
-      (name): Column<JsonObject> => ({
-        name,
-        value: (run) => run[name],
-        isHidden: true,
-        ...(figures.includes(name) && { align: 'right' }),
-      }),
-    ),
-  ],
-};
+/** The columns of a run in the list of runs. */
+export const runsView = createRunView(factColumns);
+/** The columns of the report of a session. */
+export const reportView = createRunView([...factColumns, 'seconds', 'rejects', 'next', 'undo']);
+
+function createRunView(namedColumns: readonly string[]): View<JsonObject> {
+  const columns = namedColumns.map(
+    (name): Column<JsonObject> => ({
+      name,
+      value: (run) => run[name],
+      isHidden: true,
+      ...([...figures, 'seconds'].includes(name) && { align: 'right' }),
+    }),
+  );
+  return { plural: 'runs', columns: [...shownColumns, ...columns] };
+}
 
 /** Returns the output of a session: its summary, its notes, and an error unless every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
@@ -165,13 +154,16 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
-  const notTakenBackNames = notTakenBack(report).map(rowName);
+  const leftAlone = notTakenBack(report);
   const notices: Notice[] = [];
   if (error && unwritten && unwritten.error.message !== stop?.message)
     notices.push(['warning', unwritten.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
-  if (notTakenBackNames.length > 0)
-    notices.push(['result', `left alone: ${joinFirst(notTakenBackNames, 10)}`]);
+  if (leftAlone.length > 0)
+    notices.push([
+      'result',
+      `${counted(leftAlone.length, 'row', 'rows')} left alone: ${joinFirst(leftAlone.map(fullNameOf), 10)}`,
+    ]);
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
   // The values of headers may be secret, so no command shows them.
   if (context.flags.headers && (next ?? undo ?? rejects) !== undefined)
@@ -216,6 +208,11 @@ function reportHint(context: Context, report: Report, next: string | undefined):
       ? `to try the rows that were left alone again: ${undo}`
       : apply && `correct the rejected rows, then run: ${apply}`;
   return next ?? firstStep ?? lastStep;
+}
+
+/** The name of a row that does not look like a number of rows: `id 7`. */
+function fullNameOf({ id, line }: RunRow): string {
+  return id === undefined ? `line:${line}` : `id ${id}`;
 }
 
 /** Returns the rows that an undo has not taken back. */

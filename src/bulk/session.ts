@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
-import { checkFolder } from '../input/rejects.ts';
+import { checkFileName } from '../input/rejects.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
 import { inPages, type Output } from '../output/printer.ts';
@@ -36,7 +36,7 @@ import {
   printedRows,
   rowTerms,
 } from './row-view.ts';
-import { type Run, type RunHeader, runKinds } from './run.ts';
+import { type Run, type RunHeader, runKinds, shardName } from './run.ts';
 import type { SessionSubject } from './session-subject.ts';
 import { lockTarget, type TargetLock } from './target.ts';
 
@@ -159,10 +159,15 @@ function checkOffers(
     );
 }
 
+/** The name of a session in its progress: `applying shard 1/4`. */
+function activityOf({ kind, flags: { shard } }: RunHeader): string {
+  return `${runKinds[kind].activity}${shard ? ` shard ${shardName(shard)}` : ''}`;
+}
+
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, subject: SessionSubject, flags: SessionFlags) {
   const { rejects } = flags;
-  if (rejects !== undefined) checkFolder({ name: rejects, folder: context.io.cwd }, '--rejects');
+  if (rejects !== undefined) checkFileName({ name: rejects, folder: context.io.cwd }, '--rejects');
   const { run } = subject;
   const session = await openSession(context, run);
   const { stop } = session;
@@ -216,7 +221,7 @@ async function writePlan(
     const keeper = createRowKeeper(journal, { run, rowsToWrite, concurrency, stop, maxErrors, saveStore });
     const { counts } = keeper;
     const activity = {
-      label: runKinds[run.header.kind].activity,
+      label: activityOf(run.header),
       unit: 'rows',
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };

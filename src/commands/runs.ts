@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { isFields, toJsonValue } from '../api/record-values.ts';
 import { prepareSession } from '../bulk/continue-run.ts';
 import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
-import { reportView, toRunJson } from '../bulk/report.ts';
+import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
 import { idOfRow, isPerhapsWritten, rowStateOf } from '../bulk/run-row.ts';
@@ -43,7 +43,7 @@ function findRuns(
   { limit, pet }: { readonly limit?: number | undefined; readonly pet?: IdOrName | undefined },
 ): PreparedCommand {
   return {
-    view: reportView,
+    view: runsView,
     async run() {
       const petId =
         typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;

@@ -90,16 +90,20 @@ const writingFlags = {
   rate: keyFlag('rate'),
   maxErrors: value(
     '--max-errors <n>',
-    `stop when so many rows have failed or are unknown (default: ${defaultMaxErrors})`,
+    `stop when so many writes have failed or are unknown (default: ${defaultMaxErrors})`,
     { parse: (text) => parseInteger(text, 1) },
   ),
   lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
-  rejects: value('--rejects <file>', 'write rows that failed to this file (default: <input>.rejects.<ext>)', {
-    parse: parseRejects,
-    offers: 'file',
-  }),
+  rejects: value(
+    '--rejects <file>',
+    'write rows that failed to this file; if it exists, to the next free number (default: <input>.rejects.<ext>)',
+    {
+      parse: parseRejects,
+      offers: 'file',
+    },
+  ),
 };
 
 /** Adds the help topic that explains the flags. The help of a command then shows only their names. */

@@ -138,6 +138,12 @@ function parseHeader(
   layout: ColumnRules,
   name: string,
 ): FieldNames {
+  // With `--map petId=1` a file without a header would lose its first row.
+  if (cells.length > 0 && cells.every((cell) => /^\s*-?\d+\s*$/.test(cell)))
+    throw new InputError(
+      `${name}:${line}: the first line must name the columns, and has only numbers`,
+      `put a line before it, such as: ${layout.fields.flatMap((field) => (field.isRequired ? field.name : [])).join(',') || layout.fields[0]?.name}`,
+    );
   const fields = problem ?? rowOrError(() => findFields(cells, layout));
   if (!(fields instanceof CliError)) return fields;
   throw new InputError(`${name}:${line}: ${fields.message}`, fields.details.hint);

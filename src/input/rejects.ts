@@ -52,9 +52,12 @@ export function rejectsName(
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
 }
 
-/** @throws UsageError if the folder of the file does not exist. */
-export function checkFolder({ name, folder }: FileName, flag: string): void {
-  const parent = dirname(resolve(folder, name));
+/** @throws UsageError if the folder of the file does not exist, or the name is that of a device or a folder. */
+export function checkFileName({ name, folder }: FileName, flag: string): void {
+  const path = resolve(folder, name);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UsageError(`${flag} ${name}: it is not a file, nothing was sent`);
+  const parent = dirname(path);
   if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }

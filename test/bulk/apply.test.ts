@@ -38,6 +38,7 @@ test.each([
   ['nowhere.csv: no such file', 'inventory apply nowhere.csv --yes'],
   ["--rejects '-': must be a file, because stdout has the report", `${apply} --rejects -`],
   ['--rejects nowhere/r.csv: no such folder, nothing was sent', `${apply} --rejects nowhere/r.csv`],
+  ['--rejects /dev/null: it is not a file, nothing was sent', `${apply} --rejects /dev/null`],
 ])('refuses before any request: %s', async (why, words) => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]), 'empty.csv': '' });
   expect(await shop.run(words)).toMatchObject(failed(2, `error: ${why}`));

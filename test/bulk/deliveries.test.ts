@@ -47,6 +47,10 @@ stories({
     [`${deliver} --shard 2/2`, '0:'],
     ['resume r1 --yes', '0:'],
     counts(6, 6, 6, 6, 6),
+    // Another machine may have booked the other shards, so shards of another number could book rows twice.
+    [`${deliver} --shard 1/3`, '2:', /its run r\d was shard \d\/2/, /--shard <i>\/2/],
+    [deliver, '2:', /its run r\d was shard \d\/2/],
+    [`${deliver} --shard 1/2`, '0: applied 0'],
   ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },

@@ -191,7 +191,9 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
   ['id,petId,quantity\n1,1,2\n', 'the columns id and petId may both be petId'],
   ['petId,count,count\n1,1,2\n', 'the columns count and count may both be quantity'],
   // A header is checked even if no row follows.
-  ['1,2\n', 'no column petId (or id, pet); it has: 1, 2'],
+  ['sku,2\n', 'no column petId (or id, pet); it has: sku, 2'],
+  // With such a --map the first row would be lost.
+  ['1,5\n2,6\n', 'stock.csv:1: the first line must name the columns', { map: { petId: '1', quantity: '5' } }],
   ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity may both be quantity', relative],
   // A truncated file is an error of the file, not of a row.
   ['petId,quantity\n1,2\n2,"3\n4,5\n', /^stock.csv:3: the quote opened on line 3/, { skipInvalid: true }],
