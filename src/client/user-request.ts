@@ -142,7 +142,7 @@ function rawUrl(path: string, baseUrl: string): URL {
 
 export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges | undefined): HttpHeaders {
   if (changes === undefined) return headers;
-  const all = Object.entries({ ...headers, ...changes });
+  const all = Object.entries(Object.assign({}, headers, changes));
   return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpHeaders;
 }
 
