@@ -30,18 +30,6 @@ test.each([
   expect(pets.filter(({ id }) => id > 25)).toEqual([created].flat());
 });
 
-test.each(['csv', 'json'])(
-  'create reads a list as %s, and leaves the ids out with a note',
-  async (format) => {
-    const shop = openShop();
-    const { stdout: stdin } = await shop.run(`pets list --category Fish -o ${format}`);
-    const run = await shop.run('pets create --from - --yes', { stdin });
-    expect(run.stderr).toContain('note: create does not use id of stdin\n');
-    const made = await shop.run('runs show r1 -o ids');
-    expect(made.stdout.split('\n').slice(0, 2).sort()).toEqual(['26', '27']);
-  },
-);
-
 test('update reads the edited CSV of a list: categories by name, an empty cell left out', async () => {
   const shop = openShop();
   const pets = await shop.run('pets list --limit 3 -o csv');
