@@ -161,8 +161,8 @@ export function skippedResult(check: Omit<Check, 'run'>, reason: string): CheckR
 }
 
 /**
- * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
- * would hide a secret from the mask, and so would a cut in the middle of a secret.
+ * Masks the secrets in the texts of a finding, and shortens its values. A report does neither, because its escapes would hide a
+ * secret from the mask.
  */
 function toSafe(finding: Finding, mask: CheckedService['mask']): Finding {
   const safe = (value: unknown, name: string): unknown => {

@@ -81,7 +81,8 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
     limits: options.limits,
     notify,
     async read(id, input, callOptions) {
-      const { value, headers } = await fetchValue(prepare(id, input, callOptions));
+      const { answer, value } = await fetchValue(prepare(id, input, callOptions));
+      const { headers } = answer;
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;

@@ -112,7 +112,7 @@ export async function* pagesOf(
 }
 
 async function fetchPage(call: OperationCall): Promise<Page> {
-  const { value, ...answer } = await fetchValue(call);
+  const { answer, value } = await fetchValue(call);
   return { ...answer, ...(value as PageContent) };
 }
 

@@ -74,7 +74,7 @@ export async function fetchValue(call: OperationCall) {
   if (answer.status === undefined || answer.error) throw answer.error;
   try {
     const value = readResult(call.operation, call.recordId, answer, call.client.secrets.mask);
-    return Object.assign(answer, { value });
+    return { answer, value };
   } catch (error) {
     throw callError(answer, error);
   }

@@ -7,7 +7,7 @@ import { type Style, withoutColor } from './style.ts';
 /**
  * Opens a live line, and makes stdout and stderr safe to write to. They erase the live line first, and in a CI job break up text that
  * the runner would take for a command, except data (`isRaw`). stderr also masks the secrets; stdout has records, which are never
- * masked. Mask a text before you cut or wrap it, because a part of a secret is not recognised.
+ * masked. See `Secrets.mask` for texts that are cut.
  */
 export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; readonly liveLine: LiveLine } {
   const { env } = io;
