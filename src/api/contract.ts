@@ -7,7 +7,7 @@ import { type DocumentedResponse, type Operation, operations, type TokenHeader }
 import type { Bounds } from './schemas.ts';
 
 /** The reason why a service lacks an operation if nothing in its description is similar to it. */
-export const notDescribed = 'its description has none';
+export const notDescribed = 'nothing in its description is like it';
 
 /** The operations of the table that a service offers, and the reasons why it lacks the rest. */
 export interface Contract {

@@ -24,14 +24,14 @@ export interface Maps {
 /**
  * Finds the operations of the table in a description, and makes a contract of them.
  *
- * @returns also the routes of the description: `GET /pets`.
+ * @returns also the routes of the description that are not bound: `GET /health`.
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
  *   operation, or if no operation has a field of `--map`.
  */
 export function bind(
   description: Description,
   maps: Maps,
-): { readonly contract: Contract; readonly matches: Matches; readonly routes: readonly string[] } {
+): { readonly contract: Contract; readonly matches: Matches; readonly unboundRoutes: readonly string[] } {
   return whileKillable(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
     const table = new Map(operationIds.map((id) => [id, toTableOperation(id, maps)]));
@@ -56,7 +56,9 @@ export function bind(
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
     const definitions = definitionsOf([...bound.values()], description);
     const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
-    return { matches, contract, routes: documentOperations.map(routeText) };
+    const boundRoutes = new Set([...bound.values()].map(routeText));
+    const unboundRoutes = documentOperations.map(routeText).filter((route) => !boundRoutes.has(route));
+    return { matches, contract, unboundRoutes };
   });
 }
 
@@ -127,7 +129,8 @@ function withFixedPath(operation: DocumentOperation, path: string): DocumentOper
   const parameters = operation.parameters.filter(
     (parameter) => parameter.in !== 'path' || isInPath(parameter.name),
   );
-  return { ...operation, path: segments.join('/'), parameters };
+  const lastSlash = operation.path.slice(1).endsWith('/') ? '/' : '';
+  return { ...operation, path: `${segments.join('/')}${lastSlash}`, parameters };
 }
 
 /** Gives query parameters constant values. @throws UsageError if the operation has no such parameter. */

@@ -121,15 +121,25 @@ function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstac
 export interface Obstacle {
   /** A clause. */
   readonly why: string;
-  /** How the user can bind it with `--map` nevertheless, a clause. */
-  readonly remedy?: string | undefined;
+  readonly remedy?: Remedy | undefined;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly isForeign?: boolean;
 }
 
-/** Joins an obstacle and its remedy: `its path needs a value for shop: fix it with --map …`. */
+/** How a user can bind an operation nevertheless. */
+export interface Remedy {
+  /** The values of `--map`, quoted for a shell. */
+  readonly maps: readonly string[];
+  /** A clause that must be true: `it is called count`. */
+  readonly condition?: string;
+}
+
+/** Joins an obstacle and its remedy: `its path needs a value for shop: to bind it, bind again and add --map …`. */
 export function obstacleText({ why, remedy }: Obstacle): string {
-  return remedy === undefined ? why : `${why}: ${remedy}`;
+  if (remedy === undefined) return why;
+  const { maps, condition } = remedy;
+  const when = condition === undefined ? 'to bind it, bind again and' : `if ${condition},`;
+  return `${why}: ${when} add --map ${maps.join()}`;
 }
 
 /** The method and the path of an operation. */
@@ -143,9 +153,9 @@ export function routeText({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-/** Returns the flag that binds an operation: `--map listPets='GET /animals'`. */
-export function mapFlag(id: OperationId, route: Route): string {
-  return `--map ${id}='${routeText(route)}'`;
+/** Returns the value of `--map` that binds an operation: `listPets='GET /animals'`. */
+export function mapValue(id: OperationId, route: Route): string {
+  return `${id}='${routeText(route)}'`;
 }
 
 /** Returns the route of an operation with the fixed values of its parameters: `GET /pets?sort=name`. */

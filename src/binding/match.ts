@@ -2,10 +2,10 @@ import { notDescribed } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
-import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
+import { type DocumentOperation, mapValue, type Obstacle, obstacleText, routeText } from './document.ts';
 import { countObstacle, isNumberKind, lossObstacle, obstacleTo, remedyFor } from './obstacles.ts';
 import { withStatedValues } from './parameters.ts';
-import { nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import { isParameter, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
@@ -18,7 +18,8 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 // - Without a get, an update that replaces the record is bound only if the list shows each field that it takes.
 // - If several operations fit equally, none is bound.
 //
-// If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it.
+// If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it. If none is at
+// such a path, it is the one that has most of our fields.
 
 /** The search result for one operation of the table, with the reason for its state. */
 export interface Match extends Obstacle {
@@ -95,7 +96,60 @@ export function matchOperations(
     const loss = updating && !getting && tableList && lossObstacle(tableList, updating, listing);
     if (loss) matches.set(update, { state: 'unbindable', operations: [updating], ...loss });
   }
+  for (const [id, tableOperation] of table)
+    if (matches.get(id) === missing)
+      matches.set(id, nearestByFields(tableOperation, documentOperations, matches));
   return matches;
+}
+
+/** Finds the operation that has most of our fields among those that `--map` would bind, wherever its path is. */
+function nearestByFields(
+  tableOperation: TableOperation,
+  documentOperations: readonly DocumentOperation[],
+  matches: Matches,
+): Match {
+  const { id, noun } = tableOperation;
+  const found = Object.values(nouns[noun].operations).flatMap((each) => matches.get(each) ?? []);
+  const collections = found.flatMap(({ operations }) =>
+    operations.map(({ path }) => readPath(path).collection),
+  );
+  const hasBound = found.some(({ state }) => state === 'bound');
+  const taken = new Set([...matches.values()].flatMap(({ operations }) => operations));
+  const [nearest] = documentOperations
+    .filter((operation) => !taken.has(operation) && hasMethodOf(tableOperation, operation))
+    .flatMap((operation) => {
+      const { path, body, answer } = operation;
+      const form = readPath(path);
+      const ids = path.split('/').filter(isParameter).length;
+      if (ids !== Number(takesId(id)) || (form.noun ?? noun) !== noun) return [];
+      const shape = body?.shape ?? (answer && recordsIn(tableOperation, answer.shape)?.shape);
+      if (shape?.names.some((name) => (nounOfSchema(name) ?? noun) !== noun)) return [];
+      const names = shape ? [...fieldNamesOf(tableOperation, shape).keys()] : [];
+      const isBeside = collections.includes(form.collection);
+      const likeness = names.filter((name) => name !== 'id').length + Number(isBeside);
+      const match = likeness > 0 && matchByHand(tableOperation, operation);
+      // Once records of the noun are bound, the names of their fields are known.
+      return match && !(hasBound && match.remedy?.condition) ? { match, likeness } : [];
+    })
+    .sort((a, b) => b.likeness - a.likeness);
+  return nearest?.match ?? missing;
+}
+
+/** Returns the near miss of an operation at any path, if `--map` would bind it. */
+function matchByHand(tableOperation: TableOperation, operation: DocumentOperation): Match | undefined {
+  const route = remedyFor(tableOperation, operation);
+  const obstacle = obstacleTo(tableOperation, operation) ?? countObstacle(tableOperation, operation);
+  if (!route || (obstacle && !obstacle.remedy)) return undefined;
+  const why = `it may be something else${obstacle ? `, and ${obstacle.why}` : ''}`;
+  const maps = [...new Set([...route.maps, ...(obstacle?.remedy?.maps ?? [])])];
+  return { state: 'unbindable', operations: [operation], why, remedy: { ...obstacle?.remedy, maps } };
+}
+
+/** Returns true if an operation may do what one of the table does, by its method. */
+function hasMethodOf({ method }: TableOperation, operation: DocumentOperation): boolean {
+  // A POST that answers a list is a search.
+  if (method === 'POST' && operation.answer?.shape.kind === 'array') return false;
+  return operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
 }
 
 function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
@@ -144,14 +198,11 @@ function toCandidate(
   operation: DocumentOperation,
   facts: NounFacts,
 ): Candidate | undefined {
-  const { id, noun, method } = tableOperation;
+  const { id, noun } = tableOperation;
   const { path, body, answer } = operation;
-  const isOurMethod = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
-  // A POST that answers a list is a search.
-  const isSearch = method === 'POST' && answer?.shape.kind === 'array';
   const shapes = [body, answer].flatMap((content) => (content ? [content.shape, content.shape.items] : []));
   const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
-  if (!isOurMethod || isSearch || schemaNouns.some((each) => each !== noun)) return undefined;
+  if (!hasMethodOf(tableOperation, operation) || schemaNouns.some((each) => each !== noun)) return undefined;
   const form = readPath(path);
   const isNear =
     operation.operationId === id || form.noun === noun || facts.collections.includes(form.collection);
@@ -255,7 +306,7 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
   }
   const why = first.operationId === id ? 'its operationId is the same' : `its path is about ${noun}`;
   if (others.length === 0) return { state: 'bound', operations: best, why };
-  const flags = best.map((operation) => mapFlag(id, operation));
+  const flags = best.map((operation) => `--map ${mapValue(id, operation)}`);
   return {
     state: 'ambiguous',
     operations: best,

@@ -2,7 +2,7 @@ import { isCategoryField } from '../api/category.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
-import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
+import { type DocumentOperation, fixedRoute, mapValue, type Obstacle, type Remedy } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
@@ -115,33 +115,36 @@ function shapeObstacle(
   return { why, remedy: fieldRemedy(tableOperation, shape, lacking) };
 }
 
-/** Returns the clause with the --map flag that names fields, if the schema has another field of the same type for each that may be meant. */
+/** Returns the remedy that names fields, if the schema has another field of the same type for each that may be meant. */
 function fieldRemedy(
   tableOperation: TableOperation,
   shape: Shape,
   lacking: readonly string[],
-): string | undefined {
+): Remedy | undefined {
   const { noun } = tableOperation;
   const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
   const clauses: string[] = [];
-  const flags: string[] = [];
+  const maps: string[] = [];
   for (const field of lacking) {
-    const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
+    const possible = [...shape.fields].flatMap(([name, { kind }]) => {
       const isSameType =
         isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
       // An entry's own id is not its pet's id, and a delta is not a count.
       const isOther = name.toLowerCase() === 'id' || changingWordIn(name) !== undefined;
       // Any number of an order, even its total, could otherwise be the id of its pet.
-      const isMeant = noun !== 'orders' || singularWords(name).includes('pet');
+      const isMeant =
+        noun !== 'orders' || singularWords(name).some((word) => word === 'pet' || word === 'id');
       return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
     });
+    const likely = possible.filter((name) => noun === 'orders' && singularWords(name).includes('pet'));
+    const candidates = likely.length > 0 ? likely : possible;
     const [name] = candidates;
     if (name === undefined) return undefined;
     usedNames.add(name);
     clauses.push(`${lacking.length === 1 ? 'it' : field} is called ${candidates.join(' or ')}`);
-    flags.push(`${noun}.${field}=${name}`);
+    maps.push(`${noun}.${field}=${name}`);
   }
-  return `if ${clauses.join(' and ')}, add --map ${flags.join()}`;
+  return { maps, condition: clauses.join(' and ') };
 }
 
 /** Finds out whether an operation may change a count by a quantity, instead of setting it. */
@@ -152,13 +155,15 @@ export function countObstacle(
   const { noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;
   if (!nouns[noun].isCount || !body) return undefined;
-  const description = String(body.shape.field('quantity').keyword('description') ?? '');
+  const { quantity = 'quantity' } = Object.fromEntries(fieldNamesOf(tableOperation, body.shape));
+  const description = String(body.shape.field(quantity).keyword('description') ?? '');
   const isCreate = tableOperation.method === 'POST';
-  const names = isCreate ? '' : `${operationId} ${operationObject.summary ?? ''}`;
+  const titles = isCreate ? [] : [operationId, `${operationObject.summary ?? ''}`];
   const by = /\bchang\w* by\b/i.exec(description)?.[0];
-  const word = changingWordIn(names) ?? changingWordIn(description, addingWord) ?? by;
+  const word = changingWordIn(titles.join(' ')) ?? changingWordIn(description, addingWord) ?? by;
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
-  if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
+  const says = body.shape.required.has(quantity) && titles.some((title) => singularWords(title)[0] === 'set');
+  if (method !== 'PATCH' || says || body.shape.names.includes('InventoryUpdate')) return undefined;
   return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
 }
 
@@ -188,10 +193,10 @@ export function lossObstacle(
 }
 
 /**
- * Returns the clause with the --map flag that binds an operation. The parameters before the noun get an example value. Returns
- * undefined if a required parameter has no value.
+ * Returns the remedy that binds an operation by its route. The parameters before the noun get an example value. Returns undefined if a
+ * required parameter has no value.
  */
-export function remedyFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
+export function remedyFor(tableOperation: TableOperation, operation: DocumentOperation): Remedy | undefined {
   const { id } = tableOperation;
   const { outerNames, idName } = readPath(operation.path);
   const fixed = withStatedValues(operation, tableOperation);
@@ -199,5 +204,5 @@ export function remedyFor(tableOperation: TableOperation, operation: DocumentOpe
   const route = fixedRoute(fixed);
   const valueless = takesId(id) && idName === undefined ? [] : outerNames;
   const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
-  return `to bind it, bind again and add ${mapFlag(id, { ...route, path })}`;
+  return { maps: [mapValue(id, { ...route, path })] };
 }

@@ -84,7 +84,7 @@ test('a required choice leaves a list unbound, and the --map line that fixes it 
   const document = withMembers('get', '/pets', { parameters });
   expect((await bindDocument(document)).matches.get('listPets')).toMatchObject({
     why: 'it needs the query parameter sort, which petstore has no value for',
-    remedy: "to bind it, bind again and add --map listPets='GET /pets?sort=name'",
+    remedy: { maps: ["listPets='GET /pets?sort=name'"] },
   });
   expect((await bind(document, 'listPets=GET /pets?sort=name')).routes.listPets).toBe('GET /pets');
   const { code, stderr } = await bind(document, 'listPets=GET /pets?order=name');

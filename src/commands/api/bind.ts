@@ -47,19 +47,17 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const { description, source } = await readDescriptionAt(context, location, withToken);
   const basePathFlag = values.basePath ?? boundBy?.basePath;
   const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
-  const { matches, contract, routes } = bind(description, maps);
+  const { matches, contract, unboundRoutes } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
+  const further =
+    unboundRoutes.length > 0 &&
+    `${joinFirst(unboundRoutes, 8)}; name them with --map, as in --map listPets='GET /animals'`;
   if (contract.operations.size === 0) {
-    const error = new UsageError(
-      `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
-      {
-        hint:
-          [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
-          `it has ${joinFirst(routes, 8)}; name them with --map, as in --map listPets='GET /animals', by the names that \`petstore api operations\` lists`,
-        code: 'unbound',
-      },
-    );
-    return pages.flat().length === 0 ? { kind: 'nothing', error } : { kind: 'list', pages, error };
+    const what = 'none of its operations is bound; the previous binding is unchanged';
+    const hint = further ? `it has ${further}` : 'it has no operations';
+    const error = new UsageError(`api bind ${description.label}: ${what}`, { hint, code: 'unbound' });
+    const isNone = [...matches.values()].every(({ operations }) => operations.length === 0);
+    return isNone ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
@@ -76,8 +74,14 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const summary = isAsBuiltIn
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
+  const isWhole = contract.operations.size === operationIds.length;
+  const rest: Notice = ['note', `the description also has ${further}`];
   const ending = {
-    notices: [...(note === undefined ? [] : [note]), ['result', `${summary}; ${outcome}`] as const],
+    notices: [
+      ...(note === undefined ? [] : [note]),
+      ['result', `${summary}; ${outcome}`] as const,
+      ...(further && !isWhole ? [rest] : []),
+    ],
     error: tieError(matches),
   };
   // A table would only repeat the built-in contract.
@@ -210,12 +214,11 @@ const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
   columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };
 
-/** Lists the operations that the description has, bound or not. A near miss has the path of the nearest operation. */
+/** Lists our operations, bound or not. A near miss has the path of the nearest operation. */
 function toMatchRecords(matches: Matches) {
-  return [...matches].flatMap(([operation, match]) => {
-    if (match.state === 'missing') return [];
+  return Array.from(matches, ([operation, match]) => {
     const { state, operations } = match;
     const [{ method, path } = { method: null, path: null }] = state === 'ambiguous' ? [] : operations;
-    return [{ operation, state, method, path, why: obstacleText(match) }];
+    return { operation, state, method, path, why: obstacleText(match) };
   });
 }

@@ -35,12 +35,23 @@ const operationsVerb = verb({
       view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
       async run() {
         const contract = await context.contract();
+        const isDescribed = ([, why]: readonly [unknown, string]) => why !== notDescribed;
+        const missing = [...contract.missing];
+        const absent = missing.filter((each) => !isDescribed(each)).map(([id]) => id);
         return {
           kind: 'list',
           pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-          notices: [...contract.missing].flatMap(([id, why]) =>
-            why === notDescribed ? [] : [['note', `${id}: ${why}`] as const],
-          ),
+          notices: [
+            ...missing.filter(isDescribed).map(([id, why]) => ['note', `${id}: ${why}`] as const),
+            ...(absent.length === 0
+              ? []
+              : [
+                  [
+                    'note',
+                    `${absent.join(', ')}: ${notDescribed}; \`petstore api bind\` says what it has`,
+                  ] as const,
+                ]),
+          ],
         };
       },
     };
