@@ -104,9 +104,7 @@ export function createRowKeeper(
     }
     // A row that was certainly not written stays so.
     const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
-    const keptEvents = unsaved
-      ? events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event))
-      : events;
+    const keptEvents = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
     keepOrStop(stop, () => journal.append(keptEvents));
   };
   const flush = () => {

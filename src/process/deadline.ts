@@ -128,11 +128,7 @@ export async function forEachConcurrently<Item>(
   const worker = async () => {
     for (let next = iterator.next(); !next.done; next = iterator.next()) {
       if (stopped?.aborted || failures.length > 0) return;
-      try {
-        await work(next.value);
-      } catch (error) {
-        failures.push(error);
-      }
+      await work(next.value).catch((error) => failures.push(error));
     }
   };
   await Promise.all(Array.from({ length: max }, worker));
