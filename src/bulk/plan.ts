@@ -93,10 +93,10 @@ async function readAll(
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
-  const { canList, canReadEach } = port.abilities;
+  const { canList, canReadEach, mayCreate } = port.abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const wasRead = new Uint8Array(rows.length);
+  const found = new Uint8Array(rows.length);
   let isAnyFound = false;
   let at = 0;
   const takeOnce = (id: bigint, record: ServiceRecord | undefined, isListed = false) => {
@@ -104,35 +104,46 @@ async function readAll(
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
     // A list that changes during the reading may contain a record twice.
-    if (row?.id !== id || wasRead[at]) return;
+    if (row?.id !== id || found[at] === whole) return;
     isAnyFound ||= record !== undefined;
-    if (isListed && record && !port.isShownInList(row.intent, record)) return;
-    wasRead[at] = 1;
+    const isWhole = !isListed || !record || port.isShownInList(row.intent, record);
+    found[at] = isWhole ? whole : inPart;
+    if (!isWhole) return;
     at += 1;
     take(row, record);
   };
-  const unreadRows = () => rows.filter((_, index) => !wasRead[index]);
+  const rowsFound = (...states: readonly number[]) =>
+    rows.filter((_, index) => states.includes(found[index] as number));
   const readList = async () => {
     for await (const page of port.list())
       for (const record of page) takeOnce(port.idOf(record), record, true);
   };
+  let isLackBelieved = false;
   if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
+      // A list that changes while it is read may skip a record, so each record that it lacks is read by itself. For many of them, such as
+      // those of another service, a second list decides, unless they would be created.
+      isLackBelieved =
+        !canReadEach || (!mayCreate && isAnyFound && rowsFound(nowhere).length >= minRowsForList);
+      if (isLackBelieved && rowsFound(nowhere).length > 0) await readList();
     } catch (error) {
-      // The records are read one by one instead.
       if (!canReadEach || !(error instanceof CutListError)) throw error;
+      isLackBelieved = false;
     }
-  // A list that changes while it is read may skip a record, so each record or field that it lacks is read by itself.
   if (canReadEach) {
-    await forEachConcurrently(concurrency, unreadRows(), async (row) =>
+    const rowsToRead = isLackBelieved ? rowsFound(inPart) : rowsFound(nowhere, inPart);
+    await forEachConcurrently(concurrency, rowsToRead, async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),
     );
     // If the base URL is wrong, nothing is found, and there is no list either.
     if (!isAnyFound && rows.length > 0 && canList) await port.list().next();
-  } else if (unreadRows().length > 0) await readList();
-  return unreadRows();
+  }
+  return rowsFound(nowhere);
 }
+
+/** How much of the record of a row was found: nothing; by the list, but not all fields that the row names; or all of it. */
+const [nowhere, inPart, whole] = [0, 1, 2];
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 async function readStocks(

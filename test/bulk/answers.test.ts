@@ -155,6 +155,12 @@ test('a record that a list lacks is read by itself before it is called missing',
   expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 120 });
 });
 
+test('many records that two lists lack are missing, without a request for each', async () => {
+  await using shop = await stockShop(shelves(120, 5), { 'stock.csv': toCsv(shelves(320, 6)) });
+  expect(await shop.report(apply)).toMatchObject({ code: 3, applied: 120, failed: 200 });
+  expect(shop.requests.filter(({ method }) => method === 'GET').length).toBeLessThan(10);
+});
+
 test.each([
   ['about another pet', 200, { petId: 7, quantity: 777, status: 'sold' }, 'its petId is 7, not 20'],
   ['that fails', 500, { code: 'broken', message: 'no', status: 500 }, 'error: no ('],
