@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
@@ -34,8 +35,9 @@ export function endSession(
       // The journal gets no end, and a resume writes the rejects.
       return unwritten('rejects', error);
     }
-    journal.appendEnd();
-    return { rejects, unwritten: undefined };
+    journal.appendEnd(rejects && resolve(folder, rejects));
+    const hasRejects = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
+    return { rejects: rejects ?? (hasRejects ? run.rejects : undefined), unwritten: undefined };
   } catch (error) {
     return unwritten(existsSync(journal.path) ? 'end' : 'journal', error);
   }

@@ -64,10 +64,14 @@ export class Journal {
     this.sync();
   }
 
-  /** Appends the end of a session. The run has ended once that is on the disk. */
-  appendEnd(): void {
+  /**
+   * Appends the end of a session. The run has ended once that is on the disk.
+   *
+   * @param rejects the path of the file of rejects that the session has written.
+   */
+  appendEnd(rejects = this.run.rejects): void {
     const { rows, header, planNumber } = this.run;
-    const end = { ...rowTotals(rows, header), planNumber, ended: new Date().toISOString() };
+    const end = { ...rowTotals(rows, header), planNumber, rejects, ended: new Date().toISOString() };
     this.write([{ kind: 'end', end }]);
     this.sync();
     applyEvent(this.run, { kind: 'end', end });

@@ -171,10 +171,10 @@ async function readRunInfo(
 
 /** Returns the facts of a run that has been read whole. */
 export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
-  const { id = '', started = '', header, rows, planNumber, end } = run;
+  const { id = '', started = '', header, rows, planNumber, rejects, end } = run;
   const totals = rowTotals(rows, header);
   const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
-  return { id, started, header, planNumber, ...totals, state, undo };
+  return { id, started, header, planNumber, ...totals, rejects, state, undo };
 }
 
 function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {

@@ -22,7 +22,7 @@ export interface Report extends RunInfo {
   /** The time of the writing of this session. */
   readonly seconds: number;
   readonly stop: CliError | undefined;
-  /** The path of the file of rejects, as the user may type it. */
+  /** The path of the file of rejects of this session, as the user may type it, or of an earlier one. */
   readonly rejects: string | undefined;
   /** The part of its end that the session could not write. A resume writes it, unless the whole journal is gone. */
   readonly unwritten: { readonly what: UnwrittenPart; readonly error: CliError } | undefined;
@@ -30,7 +30,7 @@ export interface Report extends RunInfo {
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
 export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'counts'>): JsonObject {
-  const { id, header, started, state, counts, left, undo } = info;
+  const { id, header, started, state, counts, left, rejects, undo } = info;
   const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
   const { shard } = flags;
   return {
@@ -47,6 +47,7 @@ export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'cou
     rows: rowCountOf(counts),
     ...counts,
     left,
+    rejects,
     undoneBy: undo?.id,
   } as JsonObject;
 }
@@ -127,12 +128,12 @@ const shownColumns: readonly Column<JsonObject>[] = [
 
 const figures = [...rowStates.filter((state) => state !== 'applied'), 'left'];
 /** The columns that are printed if `--fields` names them. */
-const factColumns = ['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy', ...figures];
+const factColumns = ['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy', 'rejects', ...figures];
 
 /** The columns of a run in the list of runs. */
 export const runsView = createRunView(factColumns);
 /** The columns of the report of a session. */
-export const reportView = createRunView([...factColumns, 'seconds', 'rejects', 'next', 'undo']);
+export const reportView = createRunView([...factColumns, 'seconds', 'next', 'undo']);
 
 function createRunView(namedColumns: readonly string[]): View<JsonObject> {
   const columns = namedColumns.map(

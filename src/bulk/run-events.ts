@@ -16,7 +16,7 @@ import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
-export const journalVersion = 11;
+export const journalVersion = 12;
 
 /**
  * The schema of the events of a run, in the order of its journal. Each is a line of JSON. `row`, `rows` and the `line` of a plan are
@@ -179,6 +179,7 @@ export function applyEvent(run: Run, event: RunEvent): void {
     }
     case 'end':
       run.end = event.end;
+      run.rejects = event.end.rejects;
       run.marked.clear();
       run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
   }

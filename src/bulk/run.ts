@@ -123,6 +123,8 @@ export const sessionEndSchema = v.object({
   ...totalsSchema.entries,
   /** The number of this run's last plan. All plans on a target share one count. */
   planNumber: v.number(),
+  /** The path of the last file of rejects, if there is one. */
+  rejects: v.optional(v.string()),
   /** RFC 3339. */
   ended: v.string(),
 });
@@ -147,6 +149,8 @@ export interface Run {
   planNumber: number;
   /** The end of the last session, unless it was killed or goes on. */
   end?: SessionEnd | undefined;
+  /** The path of the last file of rejects, absolute. */
+  rejects?: string | undefined;
   /** The lines of the rows that are in a file of rejects; undefined before the first end of a session. */
   rejectedLines?: ReadonlySet<number> | undefined;
   /** The lines of the rows that may have gone out, and have no outcome yet. */

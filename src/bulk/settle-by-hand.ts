@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
@@ -52,7 +53,7 @@ export async function settleByHand(
   journal.sync();
   const remaining = openRowCount(rowTotals(run.rows));
   const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
-  if (remaining === 0) journal.appendEnd();
+  if (remaining === 0) journal.appendEnd(rejects && resolve(context.io.cwd, rejects));
   const state =
     remaining === 0
       ? ' is finished'

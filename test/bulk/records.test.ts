@@ -74,6 +74,9 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
   const rejects = shop.files().filter((name) => name.includes('.rejects'));
   expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
+  // The run knows them from now on.
+  for (const line of ['runs -o json --fields rejects', 'resume r1 -o json --yes'])
+    expect((await shop.run(line)).stdout).toContain(`${shop.folder}/${rejects.at(-1)}`);
 });
 
 test('a create of a file that an unfinished run creates already is warned of', async () => {
