@@ -92,9 +92,9 @@ function declinedError(what: string): UsageError {
   return new UsageError(`not confirmed, nothing was written: ${what}`, { code: 'declined' });
 }
 
-/** Names the service in a question. Returns an empty text for the embedded store, because there is only one. */
+/** Names the service in a question, or the embedded store. */
 function serviceText(settings: Settings): string {
   const { baseUrl, profile } = settings;
-  if (baseUrl === undefined) return '';
+  if (baseUrl === undefined) return ' in the embedded store';
   return profile ? ` on ${profile.value} (${baseUrl})` : ` on ${baseUrl}`;
 }

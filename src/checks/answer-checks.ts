@@ -68,7 +68,12 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
   const isRedirected = request.url !== call.request.url;
   const redirect = isRedirected ? `, redirected to ${request.url}` : '';
   const isElsewhere = isSuccess || isRedirected || isMissingStatus(status);
-  return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
+  // Without a token, a service may show a page for its login.
+  const token =
+    isDeniedStatus(status) || isSuccess || isRedirected
+      ? `; ${tokenClause(context, error?.details.hint)}`
+      : '';
+  return fail(`${clause}${otherBody ?? ''}${redirect}${token}`, {
     ...detailsOf(answer),
     got: titleOrText(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
@@ -87,10 +92,11 @@ function describeOtherBody({ operation, json = null, text, mediaType }: CheckAns
   return ` with ${body}, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}`;
 }
 
-/** Says whether a token was sent, where in the request it was, and which setting it comes from. */
-function tokenClause({ client, tokenHeader }: CheckContext): string {
-  if (client.credentialSource === undefined) return 'no token was sent';
-  return `the token of ${client.credentialSource} was sent in ${describeHeader(tokenHeader)}`;
+/** Says whether a token was sent, where in the request it was, and which setting it comes from, unless a hint says that. */
+function tokenClause({ client, tokenHeader }: CheckContext, hint = ''): string {
+  const { credentialSource: source } = client;
+  if (source === undefined) return 'no token was sent';
+  return `the token${hint.includes(source) ? '' : ` of ${source}`} was sent in ${describeHeader(tokenHeader)}`;
 }
 
 /** Compares an answer from the service with a condition. A status that the condition requires is not retried. */

@@ -112,7 +112,7 @@ async function runWriteChecks(
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],
-  { only }: Selection,
+  { only, skip }: Selection,
   service: CheckedService,
   { stopped }: Stop<WhyStopped>,
   signal: Signal | undefined,
@@ -122,9 +122,12 @@ function failureIfIncomplete(
     state !== 'skip' && (isReachEnough || groupOf(id) !== 'reach' || isFailure({ state }));
   if (!stopped.aborted && results.some(isEnough)) return [];
   const stopReason = stopReasonOf(stopped);
+  const patterns = [...only.map((each) => `--only '${each}'`), ...skip.map((each) => `--skip '${each}'`)];
+  const isSelected = results.some(({ id }) => groupOf(id) !== 'reach');
+  const why = isSelected ? 'every one was skipped' : `${patterns.join(' ')} selects none`;
   const finding =
     stopReason === undefined
-      ? fail('no check besides reach ran: none is selected, or every one was skipped', {
+      ? fail(`no check besides reach ran: ${why}`, {
           hint: '`petstore help checks` lists the checks',
           exitCode: exitCodes.usage,
         })

@@ -189,6 +189,10 @@ const hints: Readonly<Record<string, Hint>> = {
     text: ({ call }) =>
       `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`,
   },
+  behindGateway: {
+    when: ({ response, author }) => /^50[234]$/.test(`${response?.status}`) && author === 'gateway',
+    text: 'a gateway has answered: the service behind it may be down or too slow, see `petstore help gateways`',
+  },
   timeout: {
     when: ({ error }) => error?.details.noAnswer === 'timeout',
     text: 'allow more time with --timeout',

@@ -159,7 +159,11 @@ export function readErrorBody(
   }
   const type = withoutParameters(headerValue(headers, 'content-type') ?? 'no content type');
   const beginning = beginningOf(body, mask);
-  const why = type === 'text/plain' ? beginning : `the answer is ${status} with ${type}: ${beginning}`;
+  if (type === 'text/plain') return { why: beginning, code };
+  const isNamed = beginning.startsWith(`${status} `);
+  const why = isNamed
+    ? `the answer is ${beginning}, as ${type}`
+    : `the answer is ${status} with ${type}: ${beginning}`;
   return { why, code };
 }
 

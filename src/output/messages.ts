@@ -93,12 +93,12 @@ export function errorMessage({ message, details }: CliError): string {
 
 const uncertainty = 'the request may or may not have been applied';
 
-/** Formats a request and its answer, `GET http://host/pets/99: 404 not_found; request id r-7`; empty if there was none. */
+/** Formats a request and what the message does not say of its answer, `GET http://host/pets/99: 404 not_found; request id r-7`. */
 function requestOf({ message, details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
-  // If the message is the code, it is not repeated.
-  const parts = [status, code === message ? undefined : code].filter(Boolean);
-  const answer = status === undefined ? '' : `: ${parts.join(' ')}`;
+  const saysStatus = message.startsWith(`the answer is ${status}`);
+  const parts = [saysStatus ? undefined : status, code === message ? undefined : code].filter(Boolean);
+  const answer = parts.length === 0 ? '' : `: ${parts.join(' ')}`;
   return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 

@@ -1,8 +1,14 @@
 import type { HttpRequest } from '../api/http.ts';
-import { describeValue, differencesOf, fieldsOf, fieldText } from '../api/record-values.ts';
+import {
+  describeValue,
+  differencesOf,
+  fieldsOf,
+  fieldText,
+  type ServiceRecord,
+} from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
-import { lookUpCommand } from '../context.ts';
+import { type Context, lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
@@ -25,9 +31,10 @@ interface RowEnd {
 }
 
 /**
- * Sends the writes and returns their records; with --dry-run returns the requests. Several rows are printed as a list.
+ * Sends the writes and returns their records; with --dry-run returns the requests. Several rows are printed as a list. Of a deleted
+ * record only the id is returned, as data.
  *
- * @param report returns the line on stderr that reports a write, for a command that prints no record.
+ * @param report returns the line on stderr that reports a deletion, for a format that does not have it as data.
  */
 export async function writeRecords(
   access: Access,
@@ -70,7 +77,7 @@ async function reportWrite(
   const { outcome, record } = settled;
   const { recordBefore: before } = settled.state;
   if (report) {
-    if (outcome?.kind === 'applied') await context.notice('result', report(row));
+    if (outcome?.kind === 'applied' && !printsDeleted(context)) await context.notice('result', report(row));
     return;
   }
   if (!isDone(settled) || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
@@ -99,10 +106,13 @@ async function toOutput(
   ends: readonly RowEnd[],
   { notices, error }: Ending,
 ): Promise<Output> {
-  const { plural } = access.noun;
-  const records = ends.flatMap(({ row, settled }) =>
-    row.intent.kind !== 'remove' && isDone(settled) ? (settled?.record ?? []) : [],
-  );
+  const { plural, idField } = access.noun;
+  const records = ends.flatMap(({ row, settled }): ServiceRecord | [] => {
+    if (!settled || !isDone(settled)) return [];
+    if (row.intent.kind !== 'remove') return settled.record ?? [];
+    const fields = { [idField]: row.id ?? null };
+    return printsDeleted(access.context) ? { fields, original: fields } : [];
+  });
   const messages = { error, notices: [...notices, ...notesOf(ends)] };
   if (records.length === 0) return { kind: 'nothing', ...messages };
   const namedRecords = withNames(access, records, await readNames(access, records));
@@ -120,6 +130,11 @@ async function toOutput(
     ...messages,
     warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
   };
+}
+
+/** Returns true if the format has the ids of deleted records as data. The empty cells of a table would look like their fields. */
+function printsDeleted(context: Context): boolean {
+  return ['documents', 'ids'].includes(context.printer().content);
 }
 
 function isDone(settled: Settled | undefined): boolean {

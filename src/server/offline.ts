@@ -139,7 +139,10 @@ class SharedStore {
     // Most commands only read, so the modules for writing are loaded here.
     const { ensureFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
-    ensureFolder(dirname(this.file));
+    ensureFolder(
+      dirname(this.file),
+      'PETSTORE_OFFLINE_STORE names another file, or PETSTORE_STATE_DIR its folder',
+    );
     const release = await takeLock(this.file, this.options.lockWaitMs);
     try {
       this.load();

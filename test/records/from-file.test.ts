@@ -227,7 +227,7 @@ testWith('script')('a question is asked on the terminal itself if the records co
   const env = { ...folders, PETSTORE_OFFLINE_STORE: join(cwd, 'store.json') };
   const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
   const terminal = startInTerminal(argv, { env, cwd, columns: 80, stdin: 'pets.csv' });
-  await terminal.until('Create 2 pets?');
+  await terminal.until('Create 2 pets in the embedded store?');
   terminal.press('y\r');
   const { code, drawn } = await terminal.ended;
   expect({ code, isDone: drawn.includes('undo with: petstore undo r1') }).toEqual({ code: 0, isDone: true });

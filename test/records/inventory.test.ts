@@ -8,7 +8,7 @@ test('sets, gets, deletes and creates an entry', async () => {
   const entry = { petId: 4, quantity: 12, status: 'pending' };
   expect(await shop.json('inventory set 4 12')).toEqual(entry);
   expect(await shop.json('inventory get 4')).toEqual(entry);
-  const question = 'Delete inventory entry 4 (12 in stock)?';
+  const question = 'Delete inventory entry 4 (12 in stock) in the embedded store?';
   expect(await shop.typing('inventory delete 4', [[question, 'y\r']])).toMatchObject(
     failed(0, 'deleted inventory entry 4 (12 in stock)\n'),
   );

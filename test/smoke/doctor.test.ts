@@ -64,7 +64,7 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     7,
     /403 Forbidden/,
   ],
-  ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request: it says no; no token was sent$/],
+  ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request: it says no$/],
   ['500', refusal(500), 6, /500/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content with no body, not a list of pets; no token/],
   ['{"hello":1}', { body: { hello: 1 } }, 7, /200 OK with application\/json, not a list of pets; no token/],
@@ -72,7 +72,7 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     'a page of a gateway',
     { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
-    /404 Not Found: .*text\/html: <p>hi; no token was sent/,
+    /404 Not Found: .*text\/html: <p>hi$/,
   ],
 ];
 
@@ -96,6 +96,15 @@ test('a hint follows the reason in a table, and is a member of its own as data',
   expect(stdout).toMatch(/127\.0\.0\.1:1: connection refused; is the service running/);
   const { findings } = await examine('--base-url http://127.0.0.1:1');
   expect(findings['reach/connect']?.hint).toMatch(/^is the service running/);
+});
+
+test('a folder of the state that cannot be written is a failure, and the service is asked all the same', async () => {
+  const { code, findings, states } = await examine('--offline', { PETSTORE_STATE_DIR: '/dev/null/state' });
+  expect([code, states['reach/http']]).toEqual([2, 'pass']);
+  expect(findings.config).toMatchObject({
+    reason: 'write to folder /dev/null: not a directory',
+    hint: containing('PETSTORE_STATE_DIR'),
+  });
 });
 
 test('the binding is named with the number of its operations', async () => {

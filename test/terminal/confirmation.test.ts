@@ -58,7 +58,7 @@ test.each([
 });
 
 test.each<[string, Answers, number]>([
-  ['pets delete 5 --offline', [['in stock)?', 'n\r']], 2],
+  ['pets delete 5 --offline', [['in stock) in the embedded store?', 'n\r']], 2],
   ['pets delete 5 --profile staging', [['1 in stock) on staging (<url>)?', 'y\r']], 0],
   ['pets delete 5 --base-url <url>', [['1 in stock) on <url>?', 'y\r']], 0],
   ['pets delete 5 --profile prod', [['prod is protected. Type its name to delete pet 5 (Rex', 'prod \r']], 0],

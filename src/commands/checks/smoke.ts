@@ -20,9 +20,11 @@ import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 import {
+  CliError,
   exitCodes,
   fileError,
   InterruptedError,
+  messageOf,
   OutputClosedError,
   UsageError,
 } from '../../process/errors.ts';
@@ -168,16 +170,22 @@ async function deliver(
     !(isJson && quiet) && stream.write(toHumanReport(report, style, flags.brief)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-    ...files.map(async ([name, print]) => {
-      const path = resolve(io.cwd, name);
-      ensureFolder(dirname(path), undefined, 0o777);
-      writeFileAtomic(path, print(report), { mode: 0o644 });
-    }),
+    ...files.map(async ([name, print]) => writeReport(resolve(io.cwd, name), print(report))),
     flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
   ]);
   return settlements
     .flatMap((settlement) => (settlement.status === 'rejected' ? [settlement.reason as Error] : []))
     .filter((error) => !(error instanceof OutputClosedError));
+}
+
+/** @throws CliError `failed` that names the report. */
+function writeReport(path: string, text: string): void {
+  try {
+    ensureFolder(dirname(path), undefined, 0o777);
+    writeFileAtomic(path, text, { mode: 0o644 });
+  } catch (error) {
+    throw new CliError('failed', `the report ${path} is not written: ${messageOf(error)}`);
+  }
 }
 
 async function appendSummary(path: string, text: string): Promise<void> {
