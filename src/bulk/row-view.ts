@@ -1,5 +1,6 @@
 import { type NounName, nouns } from '../api/nouns.ts';
-import { differencesOf, fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
+import { fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
+import { differencesOf } from '../api/same-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';

@@ -1,6 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
-import { unshownFields } from '../api/record-values.ts';
+import { unshownFields } from '../api/same-values.ts';
 import type { CallLimits } from '../client/call.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';

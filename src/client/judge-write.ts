@@ -2,7 +2,8 @@ import { writeOnlyFields } from '../api/contract.ts';
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { type Fields, isAsBefore, type ServiceRecord, unshownFields } from '../api/record-values.ts';
+import type { Fields, ServiceRecord } from '../api/record-values.ts';
+import { isAsBefore, unshownFields } from '../api/same-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import {
   CliError,

@@ -1,11 +1,6 @@
 import type { HttpRequest } from '../api/http.ts';
-import {
-  describeValue,
-  differencesOf,
-  fieldsOf,
-  fieldText,
-  type ServiceRecord,
-} from '../api/record-values.ts';
+import { describeValue, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
+import { differencesOf } from '../api/same-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
 import { type Context, lookUpCommand } from '../context.ts';

@@ -1,11 +1,5 @@
-import {
-  describeDifference,
-  describeValue,
-  isFields,
-  isMetBy,
-  isSameValue,
-  type RecordValue,
-} from '../api/record-values.ts';
+import { describeValue, isFields, type RecordValue } from '../api/record-values.ts';
+import { describeDifference, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from './row.ts';
 

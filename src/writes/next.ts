@@ -1,11 +1,5 @@
-import {
-  describeValue,
-  isAsBefore,
-  isMetBy,
-  isSameValue,
-  isShownBy,
-  type RecordValue,
-} from '../api/record-values.ts';
+import { describeValue, type RecordValue } from '../api/record-values.ts';
+import { isAsBefore, isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';

@@ -1,7 +1,8 @@
 import { fieldBounds, offeredOperation, takesField, writeOnlyFields } from '../api/contract.ts';
 import { isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import { changesOf, fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import { changesOf } from '../api/same-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import type { CallInput, CallLimits, CallOptions, OperationRequest } from '../client/call.ts';
 import { type Client, readFromList, readRecord } from '../client/client.ts';

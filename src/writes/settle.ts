@@ -1,4 +1,4 @@
-import { isShownBy } from '../api/record-values.ts';
+import { isShownBy } from '../api/same-values.ts';
 import type { OperationRequest } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';

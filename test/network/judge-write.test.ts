@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
-import { type Fields, isMetBy } from '../../src/api/record-values.ts';
+import type { Fields } from '../../src/api/record-values.ts';
+import { isMetBy } from '../../src/api/same-values.ts';
 import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
 import { type JsonValue, parseItem } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
