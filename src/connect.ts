@@ -5,7 +5,7 @@ import type { OperationId } from './api/nouns.ts';
 import type { CheckedService } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
-import { traceOf } from './client/send-call.ts';
+import { attemptText, traceOf } from './client/send-call.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/user-request.ts';
@@ -120,9 +120,12 @@ function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): Ca
   };
 }
 
+/** The shortest wait for a retry that a person is told about. */
+const longWaitMs = 2000;
+
 /**
- * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
- * may change.
+ * Makes the observer of a client. It prints the trace of -v, or on a terminal why a single command waits, and a notice with the first
+ * success of an operation that is deprecated or may change.
  */
 function createObserver(
   { notice, io, flags, secrets }: Context,
@@ -139,7 +142,13 @@ function createObserver(
       return;
     }
     const { operation, attempt } = event;
-    const { response } = attempt;
+    const { response, nextDelayMs = 0 } = attempt;
+    // A run has its bar.
+    if (level === 0 && purpose === 'records' && io.stderr.isTerminal && nextDelayMs >= longWaitMs)
+      void notice(
+        'status',
+        `${attemptText(attempt)}; the next attempt in ${Math.round(nextDelayMs / 1000)} s`,
+      );
     if (!operation || remarked.has(operation.id) || !response || response.status >= 300) return;
     remarked.add(operation.id);
     const lifecycle = describeLifecycle(operation, response.headers);

@@ -212,8 +212,15 @@ export function traceOf(attempt: Attempt, level: number, secrets: Secrets): stri
   return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
 }
 
-function shownResult({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
-  const result = response ? `${response.status}` : (error?.message ?? 'no answer');
+/** Returns what became of an attempt: `504 from a gateway`, `connection refused`. */
+export function attemptText({ response, author, error }: Attempt): string {
+  if (!response) return error?.message ?? 'no answer';
+  return `${response.status}${author === 'gateway' ? ' from a gateway' : ''}`;
+}
+
+function shownResult(attempt: Attempt): string {
+  const { number, elapsedMs, nextDelayMs } = attempt;
+  const result = attemptText(attempt);
   const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
   const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
   return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
