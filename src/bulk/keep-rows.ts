@@ -139,9 +139,9 @@ export function createRowKeeper(
       }
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome, doubt });
-      // Creates do not wait for more rows: after a kill only a person can settle them.
-      const isCreate = state.planned?.action === 'create';
-      timer ??= setTimeout(flush, saveStore && !isCreate ? saveEveryMs : 0);
+      // A create of the embedded store does not wait for more rows: after a kill only a person can settle it.
+      if (saveStore && state.planned?.action === 'create') void flush();
+      else timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
     },
     counts,
     flush,

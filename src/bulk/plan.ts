@@ -118,21 +118,21 @@ async function readAll(
     for await (const page of port.list())
       for (const record of page) takeOnce(port.idOf(record), record, true);
   };
-  let isLackBelieved = false;
+  let trustsListGaps = false;
   if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
       // A list that changes while it is read may skip a record, so each record that it lacks is read by itself. For many of them, such as
       // those of another service, a second list decides, unless they would be created.
-      isLackBelieved =
+      trustsListGaps =
         !canReadEach || (!mayCreate && isAnyFound && rowsFound(nowhere).length >= minRowsForList);
-      if (isLackBelieved && rowsFound(nowhere).length > 0) await readList();
+      if (trustsListGaps && rowsFound(nowhere).length > 0) await readList();
     } catch (error) {
       if (!canReadEach || !(error instanceof CutListError)) throw error;
-      isLackBelieved = false;
+      trustsListGaps = false;
     }
   if (canReadEach) {
-    const rowsToRead = isLackBelieved ? rowsFound(inPart) : rowsFound(nowhere, inPart);
+    const rowsToRead = trustsListGaps ? rowsFound(inPart) : rowsFound(nowhere, inPart);
     await forEachConcurrently(concurrency, rowsToRead, async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),
     );

@@ -12,7 +12,7 @@ import { counted } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import type { Intent, Outcome } from '../writes/row.ts';
 import { type Settled, settle } from '../writes/settle.ts';
-import { isOutdated } from '../writes/state.ts';
+import { isRefusedForState } from '../writes/state.ts';
 import {
   type Check,
   type CheckContext,
@@ -105,7 +105,7 @@ async function createTestRecord(
   const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
-  if (kind !== 'failed' || isOutdated(settled.state.lastWrite))
+  if (kind !== 'failed' || isRefusedForState(settled.state.lastWrite))
     leftovers.add(created ?? { noun, fields, parent, id: undefined });
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created)

@@ -51,14 +51,14 @@ export function callError<Thrown>(sent: SentCall, thrown: Thrown): Thrown | CliE
   const { message, details } = thrown;
   const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
-  const hint = hintOf({ call, error: thrown });
   const earlier = noAnswer === 'timeout' ? attempts.at(-2)?.response?.status : undefined;
   const clause = earlier === undefined ? senderClause(sent) : `; the attempt before was answered ${earlier}`;
   return new CliError(kind, call.client.secrets.mask(message) + clause, {
     ...callDetails(sent),
     noAnswer,
     status,
-    hint,
+    // More time does not help against a gateway that answers.
+    hint: earlier === undefined ? hintOf({ call, error: thrown }) : undefined,
     cause: thrown,
   });
 }

@@ -44,9 +44,9 @@ export function decide(
           ? toWrite('create', now, value)
           : failWithoutEntry(value, abilities, expected);
       if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
-      const kept = abilities.canRemoveFields ? undefined : removedField(value, now);
-      if (kept === undefined) return toWrite('set', now, value);
-      return toFailure('no_removal', `${kept} cannot be removed: the service takes only changes`);
+      const unremovable = abilities.canRemoveFields ? undefined : removedField(value, now);
+      if (unremovable === undefined) return toWrite('set', now, value);
+      return toFailure('no_removal', `${unremovable} cannot be removed: the service takes only changes`);
     }
     case 'add':
       return decideAdd(intent, now, abilities);
@@ -54,7 +54,7 @@ export function decide(
       const { created, expected } = intent;
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
-      const wanted = wantedValue(intent) ?? planned?.before ?? now;
+      const wanted = requiredValue(intent) ?? planned?.before ?? now;
       const ignored = created === undefined ? undefined : abilities.readOnly;
       const isAsWanted = expected === undefined ? isMetBy(wanted, now) : isSameValue(expected, now, ignored);
       if (!isAsWanted) return failAsChanged(wanted, now);
@@ -64,7 +64,7 @@ export function decide(
 }
 
 /** Returns the value that a record must have so that a row is written. By default any value will do. */
-export function wantedValue(intent: Intent): RecordValue | undefined {
+export function requiredValue(intent: Intent): RecordValue | undefined {
   if (intent.kind === 'create') return undefined;
   return intent.kind === 'remove' ? (intent.expected ?? intent.created) : intent.expected;
 }

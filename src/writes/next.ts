@@ -5,7 +5,7 @@ import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
-import { decide, isPlainSet, wantedValue } from './decide.ts';
+import { decide, isPlainSet, requiredValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
 import type { Doubt, Planned } from './row.ts';
 import {
@@ -14,8 +14,8 @@ import {
   endDecided,
   endStopped,
   endUnread,
-  endUnwritten,
-  isOutdated,
+  endWithoutSuccess,
+  isRefusedForState,
   type Next,
   type State,
   withClause,
@@ -80,7 +80,7 @@ function begin(state: State, situation: Situation): Next {
   // The reading of the plan is enough.
   if (planned && !doubt && (!canReadEach || (isPlainSet(intent) && !readsFirst)))
     return thenWrite(state, planned);
-  const hasCondition = intent.kind === 'add' || wantedValue(intent) !== undefined;
+  const hasCondition = intent.kind === 'add' || requiredValue(intent) !== undefined;
   if (planned || canRead || hasCondition) return thenRead(state, situation);
   // The service offers no reading, so the value of the record stays unknown.
   const after = intent.kind === 'remove' ? null : intent.value;
@@ -131,16 +131,19 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, by a sale. That is no retry, so the retry that read the count is given back.
-    const isRefunded = isOutdated(old.lastWrite) && aim === 'decide';
+    // Somebody else has changed the count meanwhile, by a sale. The reading that showed it does not count as a retry.
+    const isRefunded = isRefusedForState(old.lastWrite) && aim === 'decide';
     const retries = isRefunded ? state.retries - 1 : state.retries;
     const again = { ...state, retries, replans: state.replans + 1 };
     return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);
   }
-  // A 409 with the same tag is not about the value: the record may be in use, and the same write would get the same answer.
-  const isSameTag =
-    old.lastWrite?.verdict === 'conflict' && reading.record?.etag === old.reading?.record?.etag;
-  return aim === 'find-out' || isSameTag ? endAsAnswered(state) : planWrite(state, decision.planned);
+  // A 409 to an unchanged record is not about its value: it may be in use, and the same write would get the same answer.
+  const { etag } = reading.record ?? {};
+  const isUnchanged =
+    etag === old.reading?.record?.etag && (etag !== undefined || isSameValue(planned?.before ?? null, now));
+  return aim === 'find-out' || (old.lastWrite?.verdict === 'conflict' && isUnchanged)
+    ? endAsAnswered(state)
+    : planWrite(state, decision.planned);
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
@@ -236,8 +239,8 @@ function confirm(
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
-    return endUnwritten(state, { code: 'other_count', message });
+    return endWithoutSuccess(state, { code: 'other_count', message });
   }
   const clause = `${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
-  return endUnwritten(state, { code: 'other_value', message: withClause(state, clause) });
+  return endWithoutSuccess(state, { code: 'other_value', message: withClause(state, clause) });
 }

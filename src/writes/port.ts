@@ -9,7 +9,7 @@ import { type Client, readFromList, readRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { CliError } from '../process/errors.ts';
-import { type WriteAbilities, wantedValue } from './decide.ts';
+import { requiredValue, type WriteAbilities } from './decide.ts';
 import type { Intent, Planned, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
@@ -136,7 +136,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     valueOf(intent, record) {
       if (record === undefined) return null;
       const { fields } = record;
-      const wanted = wantedValue(intent);
+      const wanted = requiredValue(intent);
       if (intent.kind === 'remove' && (wanted === undefined || isFields(wanted))) return fields;
       return isCount && intent.kind !== 'create'
         ? (fields.quantity as number | bigint)
@@ -180,7 +180,7 @@ function namesIn(intent: Intent): ReadonlySet<string> {
       ? [intent.fields]
       : intent.kind === 'set'
         ? [intent.value, intent.expected ?? null]
-        : [wantedValue(intent) ?? null];
+        : [requiredValue(intent) ?? null];
   return new Set(values.flatMap((value) => (isFields(value) ? Object.keys(value) : [])));
 }
 

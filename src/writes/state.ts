@@ -86,31 +86,31 @@ export function endAsAnswered(state: State): Next {
   const verdict = lastWrite?.verdict;
   if (intent.kind === 'create')
     return doubt && verdict !== 'pending'
-      ? endUnwritten(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
-      : endUnwritten(state);
+      ? endWithoutSuccess(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
+      : endWithoutSuccess(state);
   const isContradiction = verdict === 'condition-failed' || verdict === 'missing';
-  if (doubt || !isContradiction) return endUnwritten(state);
+  if (doubt || !isContradiction) return endWithoutSuccess(state);
   const contradiction =
     verdict === 'missing'
       ? 'does not find the record that its readings show'
       : 'refuses the tag that its readings give';
   const age = reading?.record?.age === undefined ? '' : `; the reading is ${reading.record.age} s old`;
   const message = `the service ${contradiction}: a cache or a replica may answer its readings${age}`;
-  return endUnwritten(state, { code: 'stale', message });
+  return endWithoutSuccess(state, { code: 'stale', message });
 }
 
 /** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
 export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Next {
   const { message } = error;
-  if (!state.doubt) return endUnwritten(state, { ...codeOfError(error), message }, error);
+  if (!state.doubt) return endWithoutSuccess(state, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
-  return endUnwritten(state, { code, message: withClause(state, clause) }, error);
+  return endWithoutSuccess(state, { code, message: withClause(state, clause) }, error);
 }
 
 export function endStopped(state: State): Next {
   if (!state.doubt) return end(state, {});
   const clause = 'it was stopped before its record was read';
-  return endUnwritten(state, { code: 'interrupted', message: withClause(state, clause) });
+  return endWithoutSuccess(state, { code: 'interrupted', message: withClause(state, clause) });
 }
 
 /**
@@ -118,7 +118,7 @@ export function endStopped(state: State): Next {
  *
  * @param why the code and message of the reason. By default those of the last attempt.
  */
-export function endUnwritten(
+export function endWithoutSuccess(
   state: State,
   why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
@@ -128,9 +128,9 @@ export function endUnwritten(
   const reason = { code, ...text, ...factsOf(state, cause) };
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
-    // A gateway may have sent the create twice, so a resume must not send it once more.
-    const mayBeMade = intent.kind === 'create' && isOutdated(lastWrite);
-    const isTransient = code === 'stale' || (!mayBeMade && error !== undefined && isTransientError(error));
+    // The record of a create that was refused for its state is there already, so a resume does not send it again.
+    const isMade = intent.kind === 'create' && isRefusedForState(lastWrite);
+    const isTransient = code === 'stale' || (!isMade && error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
   return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
@@ -143,7 +143,7 @@ function end(state: State, { outcome, record, error: cause }: End): Next {
 }
 
 /** Returns true if the service has refused a write because of the current value of the record. */
-export function isOutdated(write: JudgedWrite | undefined): boolean {
+export function isRefusedForState(write: JudgedWrite | undefined): boolean {
   return write?.verdict === 'conflict' || write?.verdict === 'condition-failed';
 }
 

@@ -226,7 +226,7 @@ test('a refusal of an earlier session stays in doubt, whatever a reading shows',
   expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'unknown' } });
 });
 
-test('a row that was refused with 409 is not sent again with the same tag', () => {
+test('a row that was refused with 409 is sent again only if its record has changed since', () => {
   const reading = { record: { ...record, etag: '"a"' } };
   const attempt = { response: { status: 409 } } as Attempt;
   const write: JudgedWrite = { verdict: 'conflict', attempt, reason: { code: 'rejected', message: 'no' } };
@@ -236,6 +236,10 @@ test('a row that was refused with 409 is not sent again with the same tag', () =
   expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'failed', reason: { code: 'rejected' } } });
   const other = { record: { ...record, etag: '"b"' } };
   expect(next(state, { kind: 'read', now: 5, reading: other }, usual)[1]).toMatchObject({ kind: 'write' });
+  // Without tags the value decides.
+  const untagged: State = { ...state, intent: { kind: 'set', value: 10 }, reading: { record } };
+  const stepAt = (now: number) => next(untagged, { kind: 'read', now, reading: { record } }, usual)[1].kind;
+  expect([stepAt(5), stepAt(6)]).toEqual(['end', 'write']);
 });
 
 const set: Intent = { kind: 'set', value: 10, expected: 5 };

@@ -25,7 +25,5 @@ test('each piece of work ends at its own deadline or by its signal, in whatever 
 });
 
 test('a request that gets the rest of a deadline says so', () => {
-  const { message, details } = timeoutError(3000, 469);
-  expect(message).toBe('no answer within the last 469 ms of 3 s');
-  expect(details.hint).toContain('-v');
+  expect(timeoutError(3000, 469).message).toBe('no answer within the last 469 ms of 3 s');
 });

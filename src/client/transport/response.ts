@@ -94,10 +94,9 @@ export function noAnswerError(
 
 /** Makes the error of a request whose time has run out. @param limitMs what the requests before it had left of the whole time. */
 export function timeoutError(timeoutMs: number, limitMs = timeoutMs): CliError {
-  if (limitMs > timeoutMs * 0.9)
-    return noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
-  const text = `no answer within the last ${durationText(limitMs)} of ${durationText(timeoutMs)}`;
-  return noAnswerError('timeout', text, { hint: '-v shows the answers to the requests before it' });
+  const whole = durationText(timeoutMs);
+  const limit = limitMs > timeoutMs / 2 ? whole : `the last ${durationText(limitMs)} of ${whole}`;
+  return noAnswerError('timeout', `no answer within ${limit}`);
 }
 
 /** Makes the error of a success that is not valid. @param why a clause. */
