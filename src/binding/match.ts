@@ -102,17 +102,19 @@ export function matchOperations(
   return matches;
 }
 
-/** Finds the operation that has most of our fields among those that `--map` would bind, wherever its path is. */
+/**
+ * Finds the operation that has most of our fields among those that `--map` would bind, wherever its path is. An update or a delete has
+ * the path of the get, so that no --map flag that is proposed leads to another record.
+ */
 function nearestByFields(
   tableOperation: TableOperation,
   documentOperations: readonly DocumentOperation[],
   matches: Matches,
 ): Match {
   const { id, noun } = tableOperation;
-  const found = Object.values(nouns[noun].operations).flatMap((each) => matches.get(each) ?? []);
-  const collections = found.flatMap(({ operations }) =>
-    operations.map(({ path }) => readPath(path).collection),
-  );
+  const { idField, operations: ofNoun } = nouns[noun];
+  const found = Object.values(ofNoun).flatMap((each) => matches.get(each) ?? []);
+  const paths = found.flatMap(({ operations }) => operations.map(({ path }) => path));
   const hasBound = found.some(({ state }) => state === 'bound');
   const taken = new Set([...matches.values()].flatMap(({ operations }) => operations));
   const [nearest] = documentOperations
@@ -120,16 +122,23 @@ function nearestByFields(
     .flatMap((operation) => {
       const { path, body, answer } = operation;
       const form = readPath(path);
-      const ids = path.split('/').filter(isParameter).length;
-      if (ids !== Number(takesId(id)) || (form.noun ?? noun) !== noun) return [];
+      const [parameter, ...others] = path.split('/').filter(isParameter);
+      const isSame = takesId(id) === (parameter !== undefined) && others.length === 0;
+      if (!isSame || (form.noun ?? noun) !== noun) return [];
+      if (takesId(id) && id !== ofNoun.get && !paths.includes(path)) return [];
       const shape = body?.shape ?? (answer && recordsIn(tableOperation, answer.shape)?.shape);
       if (shape?.names.some((name) => (nounOfSchema(name) ?? noun) !== noun)) return [];
-      const names = shape ? [...fieldNamesOf(tableOperation, shape).keys()] : [];
-      const isBeside = collections.includes(form.collection);
-      const likeness = names.filter((name) => name !== 'id').length + Number(isBeside);
+      const names = shape ? fieldNamesOf(tableOperation, shape) : new Map<string, string>();
+      const isBeside = paths.some((each) => readPath(each).collection === form.collection);
+      const likeness = [...names.keys()].filter((name) => name !== 'id').length + Number(isBeside);
       const match = likeness > 0 && matchByHand(tableOperation, operation);
       // Once records of the noun are bound, the names of their fields are known.
-      return match && !(hasBound && match.remedy?.condition) ? { match, likeness } : [];
+      if (!match || (hasBound && match.remedy?.condition)) return [];
+      const compact = compactName(parameter ?? '');
+      const idName = [...(shape?.fields.keys() ?? [])].find((name) => compactName(name) === compact);
+      const isId =
+        idName === names.get(idField) || match.remedy?.maps.includes(`${noun}.${idField}=${idName}`);
+      return idName === undefined || isId ? { match, likeness } : [];
     })
     .sort((a, b) => b.likeness - a.likeness);
   return nearest?.match ?? missing;

@@ -149,15 +149,6 @@ describe('a binding', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('listOrders,stated')]);
   });
 
-  test('has near misses, which `api operations` lists with their --map flag', async () => {
-    const get = { responses: {} };
-    const paths = { '/store/orders': { get }, '/v2/pets/{petId}': { get } };
-    await run(['api', 'bind', await file('near.json', { openapi: '3.1.0', paths })]);
-    expect((await run('api operations')).stderr).toContain(
-      "note: getPet: GET /v2/pets/{petId} does not fit: no list or create is beside it: to bind it, bind again and add --map getPet='GET /v2/pets/{petId}'",
-    );
-  });
-
   test('needs an address, and is refused for the embedded store', async () => {
     const path = await file('sparse.json', sparse);
     for (const argv of [['api', 'bind', path], 'api unbind']) {

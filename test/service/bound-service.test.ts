@@ -137,20 +137,6 @@ test('a filter is trusted if the records do not show its field', async () => {
   );
 });
 
-test.each([
-  [text, '7\n', { status: null, total: 1 }],
-  [{ ...text, default: 'available' }, '7\n8\n', { status: 'available', total: 2 }],
-])('a pet without a status has the default of the description, or none: %j', async (status, ids, total) => {
-  await using service = await recordingServer({}, () => ({
-    body: [rex, { id: 8, name: 'Max', status: null }],
-  }));
-  const pet = record({ id: integer, name: text, status });
-  const paths = { '/pets': { get: { responses: ok({ type: 'array', items: pet }) } } };
-  const { done } = await bindTo(service, document(paths));
-  expect(await done('pets list --status available -o ids')).toBe(ids);
-  expect(JSON.parse(await done('overview -o json')).pets).toContainEqual(total);
-});
-
 test('a filter may have the name that --map gives to its field', async () => {
   await using service = await recordingServer({}, () => ({ body: [{ id: 1, name: 'Rex', state: 'sold' }] }));
   const pet = record({ id: integer, name: text, state: text });

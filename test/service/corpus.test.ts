@@ -400,6 +400,13 @@ DELETE /animals/{animal_id} ! deletePet: it may be something else: to bind it, b
 GET /orders/ -> Order[] ! listOrders: its Order has no field petId: if it is called animal_id, add --map orders.petId=animal_id
 GET /categories = listCategories ! deleteInventory: nothing in its description is like it
 
+# stock by ids of its own, to which no --map line leads
+Stock: id# petId# quantity#
+GET /stock -> Stock[] ! listInventory: it may be something else: to bind it, bind again and add --map listInventory='GET /stock'
+GET /stock/{id} -> Stock ! getInventory: nothing in its description is like it
+DELETE /stock/{id} ! deleteInventory: nothing in its description is like it
+GET /orders = listOrders
+
 # a map of numbers
 GET /inventory -> map ! listInventory: it answers no single list of records
 DELETE /inventory/{petId} ! deleteInventory: its records are of another kind (GET /inventory: it answers no single list

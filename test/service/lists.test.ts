@@ -156,19 +156,6 @@ test('a list that needs a filter is unbound, and its --map line binds a list tha
 
 const numbered = [inQuery('page', { type: 'integer', minimum: 1 }), inQuery('limit', { type: 'integer' })];
 
-test('a page that is shorter than was asked for is not the last, with a page number or an offset', async () => {
-  const offset: Shape = {
-    parameters: [inQuery('skip', { type: 'integer' }), inQuery('take', { type: 'integer', maximum: 50 })],
-    page: (records, url) => records.slice(Number(url.searchParams.get('skip') ?? 0)).slice(0, 2),
-  };
-  for (const shape of [{ parameters: numbered, page: pagesOfTwo }, offset]) {
-    await using service = await shapedService(shape);
-    const { run } = await bindTo(service);
-    expect(await run('pets list -o ids')).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n5\n', stderr: '' });
-    expect((await run('pets get Pet5 -o ids')).stdout).toBe('5\n');
-  }
-});
-
 test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
   ...[204, 404, 416].map((status): [string, Reply, boolean, string] => [
     String(status),

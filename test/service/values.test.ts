@@ -205,6 +205,16 @@ test('the overview and completions have the statuses of the description', async 
 });
 
 test.each([
+  [text, '', { status: null, total: 1 }],
+  [{ ...text, default: 'asleep' }, '1\n', { status: 'asleep', total: 1 }],
+])('a pet without a status has the default of the description, or none: %j', async (schema, ids, total) => {
+  await using service = await serve({ status: schema }, { status: null });
+  const { done } = await bindTo(service);
+  expect(await done('pets list --status asleep -o ids')).toBe(ids);
+  expect(JSON.parse(await done('overview -o json')).pets).toEqual([total]);
+});
+
+test.each([
   ['pets list --status pending', ''],
   ['pets update 1 --status pending', ''],
   ['pets create --name Rex --status pending', ''],

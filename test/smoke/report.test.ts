@@ -124,7 +124,7 @@ test('a report that cannot be written is exit 1 unless a check failed', async ()
   const written = await run(['--only', 'op/listPets', ...report]);
   expect([written.code, written.stderr]).toEqual([
     1,
-    expect.stringContaining('the report /dev/null/reports/smoke.json is not'),
+    expect.stringContaining('write /dev/null/reports/smoke.json: make folder'),
   ]);
   expect(written.stdout).toContain('4 checks');
   const env = { GITHUB_STEP_SUMMARY: '/dev/null/summary.md' };

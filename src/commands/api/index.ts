@@ -1,4 +1,4 @@
-import { type Contract, notDescribed } from '../../api/contract.ts';
+import type { Contract } from '../../api/contract.ts';
 import { isPath } from '../../api/http.ts';
 import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
@@ -35,23 +35,14 @@ const operationsVerb = verb({
       view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
       async run() {
         const contract = await context.contract();
-        const isDescribed = ([, why]: readonly [unknown, string]) => why !== notDescribed;
         const missing = [...contract.missing];
-        const absent = missing.filter((each) => !isDescribed(each)).map(([id]) => id);
+        const idsOf = (why: string) => missing.flatMap(([id, each]) => (each === why ? id : [])).join(', ');
         return {
           kind: 'list',
           pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-          notices: [
-            ...missing.filter(isDescribed).map(([id, why]) => ['note', `${id}: ${why}`] as const),
-            ...(absent.length === 0
-              ? []
-              : [
-                  [
-                    'note',
-                    `${absent.join(', ')}: ${notDescribed}; \`petstore api bind\` says what it has`,
-                  ] as const,
-                ]),
-          ],
+          notices: [...new Set(contract.missing.values())].map(
+            (why) => ['note', `${idsOf(why)}: ${why}`] as const,
+          ),
         };
       },
     };

@@ -20,11 +20,9 @@ import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 import {
-  CliError,
   exitCodes,
   fileError,
   InterruptedError,
-  messageOf,
   OutputClosedError,
   UsageError,
 } from '../../process/errors.ts';
@@ -170,8 +168,16 @@ async function deliver(
     !(isJson && quiet) && stream.write(toHumanReport(report, style, flags.brief)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-    ...files.map(async ([name, print]) => writeReport(resolve(io.cwd, name), print(report))),
-    flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
+    ...files.map(([name, print]) => {
+      const path = resolve(io.cwd, name);
+      return writeReport(path, async () => {
+        ensureFolder(dirname(path), undefined, 0o777);
+        writeFileAtomic(path, print(report), { mode: 0o644 });
+      });
+    }),
+    flags.report?.includes('github') &&
+      summary &&
+      writeReport(summary, () => appendFile(summary, toStepSummary(report))),
   ]);
   return settlements
     .flatMap((settlement) => (settlement.status === 'rejected' ? [settlement.reason as Error] : []))
@@ -179,17 +185,8 @@ async function deliver(
 }
 
 /** @throws CliError `failed` that names the report. */
-function writeReport(path: string, text: string): void {
-  try {
-    ensureFolder(dirname(path), undefined, 0o777);
-    writeFileAtomic(path, text, { mode: 0o644 });
-  } catch (error) {
-    throw new CliError('failed', `the report ${path} is not written: ${messageOf(error)}`);
-  }
-}
-
-async function appendSummary(path: string, text: string): Promise<void> {
-  await appendFile(path, text).catch((error) => {
+async function writeReport(path: string, write: () => Promise<void>): Promise<void> {
+  await write().catch((error) => {
     throw fileError('write', path, error);
   });
 }
