@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
@@ -36,11 +36,17 @@ export function endSession(
       return unwritten('rejects', error);
     }
     journal.appendEnd(rejects && resolve(folder, rejects));
-    const hasRejects = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
-    return { rejects: rejects ?? (hasRejects ? run.rejects : undefined), unwritten: undefined };
+    const isAnyRejected = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
+    const earlier = run.rejects && isAnyRejected ? shortPath(run.rejects, folder) : undefined;
+    return { rejects: rejects ?? earlier, unwritten: undefined };
   } catch (error) {
     return unwritten(existsSync(journal.path) ? 'end' : 'journal', error);
   }
+}
+
+/** Returns a path as people type it: the name alone in the current folder. */
+function shortPath(path: string, folder: string): string {
+  return dirname(path) === folder ? basename(path) : path;
 }
 
 /**
