@@ -13,8 +13,8 @@ import {
 import { isColored } from './output/style.ts';
 
 /**
- * Answers a line without loading the program: help, a completion of fixed words, or an unknown command. bin/petstore.js calls it
- * before it reads the bundle, unless it finds a code cache by two words of the line: then the program answers.
+ * Answers a line without loading the program: help, a completion of fixed words, or an unknown command. bin/petstore.js calls this
+ * function first, unless two words of the line name a code cache that exists. Then bin/petstore.js runs the bundle at once.
  *
  * @param dist the folder of the bundle.
  * @returns the exit code, unless the program must answer; and the command of the line, such as `pets-list`, which names the code

@@ -27,7 +27,7 @@ export interface RunQuery {
  * Chooses the run with this id. Without an id chooses the last run on the target, even if it wrote nothing: otherwise `undo` would
  * take back an earlier run by mistake. Returns undefined if there is none.
  *
- * @throws UsageError if the run is of another target or profile, or cannot go on; CliError `usage` if its journal cannot be read.
+ * @throws UsageError if the run is of another target or profile, or may not continue; CliError `usage` if its journal cannot be read.
  */
 export function chooseRun(list: RunList, query: RunQuery, settings: Settings): RunInfo | undefined {
   const { verb, target, id } = query;
@@ -70,7 +70,7 @@ function resumeRefusal({ id, undo, state }: RunInfo): UsageError | undefined {
   if (!undo) return undefined;
   return new UsageError(
     `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
-    `apply the file again; to go on with an undo that has not ended: petstore undo ${id}`,
+    `apply the file again; to continue an undo that has not ended: petstore undo ${id}`,
   );
 }
 
@@ -83,9 +83,9 @@ function undoRefusal({ id, header, state }: RunInfo, askedId: string | undefined
       `apply the file of run ${undoes} again`,
     );
   if (kind !== 'delete') return undefined;
-  const stocks = noun === 'pets' ? '; _quantity is the count of each' : '';
+  const stocks = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
     `undo ${id}: it removed records, which cannot be undone`,
-    `\`petstore runs show ${id} -o json\` prints its records for ${noun} create --from${stocks}`,
+    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` makes them again${stocks}`,
   );
 }

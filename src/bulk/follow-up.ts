@@ -28,7 +28,7 @@ export function followUpOf(
   const { noun, undoes } = header;
   const goOn = (...words: readonly string[]) => {
     const command = followUpCommand(context, words);
-    return { command, hint: `go on with: ${command}` };
+    return { command, hint: `continue with: ${command}` };
   };
   const { rate, concurrency } = context.flags;
   const pace = Object.entries({ rate, concurrency }).flatMap(([name, value]) =>

@@ -55,7 +55,7 @@ export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'cou
 /**
  * A report as one JSON object: the facts of the run, and those of the session.
  *
- * @param next the command that goes on with the run, unless it is finished.
+ * @param next the command that continues the run, unless it is finished.
  * @param undo the command that takes it back, if it wrote rows and can be undone.
  */
 function toReportJson(report: Report, next: string | undefined, undo: string | undefined): JsonObject {
@@ -191,7 +191,8 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   return { kind: 'text', text: summaryText(report, await context.style('stdout')), data: json, ...ending };
 }
 
-const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
+const noJournalHint =
+  'look at the records: without its journal the run cannot be continued, and nothing shows what it has booked';
 
 /** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {

@@ -176,7 +176,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   if (booked.length > 0)
     notices.push([
       'note',
-      `${counted(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all once more`,
+      `${counted(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all rows once more`,
     ]);
   for (const { count, first } of groupFailures(decidedRows))
     notices.push([

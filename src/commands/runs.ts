@@ -28,7 +28,7 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List past runs, the newest first',
   description:
-    'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Commands with ids are not runs.',
+    'Lists the runs that this machine has kept: apply, inventory edit, create, update and delete --from, and undo. A command that names its records by ids is not a run.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: {
     limit: listFlags.limit,
@@ -175,7 +175,7 @@ export const resume = sessionVerb(
 
 export const undo = sessionVerb(
   'undo',
-  'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again. Only runs can be undone, not commands with ids.',
+  'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped continues if you start it again. A command that names its records by ids is not a run, and cannot be undone.',
   ['petstore undo', 'petstore undo r7 --dry-run'],
 );
 

@@ -53,7 +53,7 @@ const inputFlags = {
     thousandsSeparators,
   ),
   decimal: choice('--decimal <mark>', 'mark before the fraction of a number: 8.000 is 8', decimalMarks),
-  skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid'),
+  skipInvalid: flag('--skip-invalid', 'leave out the rows that are invalid'),
   // Without its invalid rows, a sum would be another count.
   sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves', {
     conflicts: ['skipInvalid'],

@@ -91,7 +91,7 @@ export function errorMessage({ message, details }: CliError): string {
   return joinPresent([message, count, mayBeApplied && method ? uncertainty : undefined, addition]) ?? '';
 }
 
-const uncertainty = 'the request may or may not have been applied';
+const uncertainty = 'the request may have been applied';
 
 /** Formats a request and what the message does not say of its answer, `GET http://host/pets/99: 404 not_found; request id r-7`. */
 function requestOf({ message, details: { method, url, status, code, requestId } }: CliError): string {

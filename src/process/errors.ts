@@ -70,7 +70,7 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
-  /** True if a write may or may not have been applied. The output adds the sentence about it, and messages leave it out. */
+  /** True if a write may have been applied. The output says so in a clause of its own, and messages leave it out. */
   readonly mayBeApplied?: boolean | undefined;
   readonly cause?: unknown;
 }

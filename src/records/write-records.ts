@@ -166,7 +166,7 @@ function interruptedEnding(
     mayBeApplied: uncertain.length > 0,
     hint: errors[0]?.details.hint,
   });
-  const doubt = '; it may or may not have been applied';
+  const doubt = '; it may have been applied';
   const notices = errors
     .filter((each) => !(each instanceof InterruptedError))
     .map(({ message, details }): Notice => ['warning', message + (details.mayBeApplied ? doubt : '')]);

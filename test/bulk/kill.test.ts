@@ -163,6 +163,6 @@ test('a full disk stops a run, which reports what it did and can be resumed', as
   expect(stderr).toMatch(
     /^error: .*: stopped: write .*\.jsonl: file too large; [\d,]+ unprocessed of 1,200 rows$/m,
   );
-  expect(stderr).toMatch(/^hint: go on with: petstore resume /m);
+  expect(stderr).toMatch(/^hint: continue with: petstore resume /m);
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 1200 });
 });

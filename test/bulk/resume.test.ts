@@ -228,7 +228,7 @@ test('a journal that somebody removes stops the run, and a row whose new values 
     return undefined;
   };
   const { code, stderr } = await shop.run('inventory apply d.csv --relative --delivery LS-1 --yes');
-  // Without a journal no command can go on.
+  // Without a journal no command can continue.
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.not.stringContaining('petstore ') });
   expect(stderr).toMatch(
     /: it was removed; 1 unprocessed of 1 row\nhint: look at the records: without its journal /,

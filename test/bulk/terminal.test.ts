@@ -73,6 +73,8 @@ test('Ctrl-C waits for what is in flight; a second one stops at once, and rows i
   expect(performance.now() - second).toBeLessThan(5000);
   expect(code).toBe(130);
   // Until the first row is seen to be stored, no other goes out.
-  expect(plainText(drawn)).toMatch(/1 unknown, 95 unprocessed\n.*\nhint: go on with: petstore resume r1\n$/s);
+  expect(plainText(drawn)).toMatch(
+    /1 unknown, 95 unprocessed\n.*\nhint: continue with: petstore resume r1\n$/s,
+  );
   expect(shop.files()).not.toContain('stock.rejects.csv');
 });

@@ -33,12 +33,12 @@ const stops: readonly Stop[] = [
   },
   ...(
     [
-      [401, [], /"hint":"give a token in .*; then go on with: petstore resume /],
+      [401, [], /"hint":"give a token in .*; then continue with: petstore resume /],
       [403, [], /"hint":"give a token in /],
       [
         401,
         ['--header', 'authorization: Bearer s3cret'],
-        /still valid\? Then go on with: petstore resume .*needs the same --header/,
+        /still valid\? Then continue with: petstore resume .*needs the same --header/,
       ],
     ] as const
   ).map(([status, words, stderr]) => ({

@@ -32,7 +32,7 @@ stories({
     ['inventory apply later.csv --yes', '0: applied 1'],
     // By chance the value equals the value that the first run wrote.
     setting({ 2: 4 }),
-    ['undo r1 --yes', '3: applied 2, failed 1', 'r2', /go on with: petstore undo r2$/],
+    ['undo r1 --yes', '3: applied 2, failed 1', 'r2', /continue with: petstore undo r2$/],
     setting({ 2: 9 }),
     ['undo r2 --yes', '0: applied 1'],
     ['undo r1 --yes', '0:'],
@@ -154,7 +154,7 @@ test('an undo names the unknown rows of a killed run, and takes them back once t
   expect((await shop.run('runs settle r1 2 --as applied')).code).toBe(0);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
   expect((await shop.run('runs settle r1 3 --as failed')).code).toBe(0);
-  expect((await shop.report(deliver)).error?.hint).toBe('go on with: petstore undo r1');
+  expect((await shop.report(deliver)).error?.hint).toBe('continue with: petstore undo r1');
   expect((await shop.run('runs settle r2 3 --as applied')).code).toBe(0);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 3 });
   expect([...shop.stock.values()]).toEqual([5, 5, 8]);
