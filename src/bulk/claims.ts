@@ -28,7 +28,7 @@ export async function findClaims(
   return claims;
 }
 
-/** An undo leaves the unknown rows of its run alone until a person has settled them there. */
+/** An undo leaves the unknown rows of its run alone until a person has settled them in that run. */
 function addClaimsOfUndoneRun(
   claims: Claims,
   { undoneRun }: SessionSubject,
@@ -60,8 +60,8 @@ async function addClaimsOfDelivery(
 }
 
 /**
- * A run that has planned a record later has a claim on its row. Plan 4 of this run sent 10, and plan 6 of another run wrote 12: the 12
- * does not show what became of the 10, and it must not become 10 again.
+ * A run that has planned the same record later has a claim on the row. For example, plan 4 of this run sent 10, and plan 6 of a later
+ * run wrote 12. The 12 does not show whether the 10 was written, and this run must not write 10 over the 12.
  */
 async function addClaimsOfLaterRuns(
   claims: Claims,
@@ -102,8 +102,8 @@ async function findShared(
 }
 
 /**
- * Returns the number of the plan that chose the value that a row writes, or that an undo sets back. Rows that add do not replace a
- * value, and a new run is the last: they have none.
+ * Returns the number of the plan that chose the value that a row writes, or that an undo sets back. Returns undefined if no later plan
+ * matters: a certain row that adds does not replace a value, and a row of a new run has no plan yet.
  */
 function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | undefined {
   if (row.doubt) return row.planNumber;

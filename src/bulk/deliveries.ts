@@ -111,8 +111,8 @@ function mayHaveBooked({ state, perhapsWritten }: RunInfo): boolean {
 }
 
 /**
- * Returns true if two targets may be one service: another binding adds another base path to the same base URL; or the address and the
- * profile are the same, and only one of them has a tenant.
+ * Returns true if two different targets may be one service. Either the base URL is the same, and two bindings add different base paths.
+ * Or the address and the profile are the same, and only one target has a tenant.
  */
 function mayBeSameService(a: Target, b: Target, isSameProfile: boolean): boolean {
   if (a.tenant === b.tenant) return a.unboundAddress === b.unboundAddress;

@@ -32,7 +32,7 @@ export function endSession(
     try {
       rejects = writeNewRejects(run, folder, name);
     } catch (error) {
-      // The journal gets no end, and a resume writes the rejects.
+      // The journal gets no end, because an end says that the rejects are written. A resume writes both.
       return unwritten('rejects', error);
     }
     journal.appendEnd(rejects && resolve(folder, rejects));
@@ -82,6 +82,6 @@ const interrupted: Outcome = {
   kind: 'unknown',
   reason: {
     code: 'interrupted',
-    message: 'it may have been sent before, and the run stopped before its record was read',
+    message: 'an earlier session may have sent it, and petstore was stopped before the record was read',
   },
 };

@@ -20,8 +20,8 @@ import { type RunRow, rowTotals } from './run-row.ts';
 const linesOfWrite = 1000;
 
 /**
- * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. A run whose plan is lost is not used
- * again; one that has lost a later line still knows what it did, for its report.
+ * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. If the plan cannot be written, the
+ * run is given up. If a later line cannot be written, the run in memory is changed all the same, so that the report is complete.
  */
 export class Journal {
   readonly path: string;
@@ -46,7 +46,7 @@ export class Journal {
     }
   }
 
-  /** Begins the run: writes its header and the invalid records. */
+  /** Begins the run: writes its header and the invalid records. The run has its id even if that fails. */
   appendHeader(id: string): void {
     const { run } = this;
     run.id = id;
@@ -155,8 +155,8 @@ const maxRuns = 2000;
 const minKeptRuns = 50;
 
 /**
- * Removes the oldest journals until the others fit, but none of a delivery, and none from an unfinished run on: before that run or
- * its undo goes on, it looks for the later plans of the same records.
+ * Removes the oldest journals until the others fit. Keeps those of deliveries, and an unfinished run with all later runs of its noun and
+ * target: when that run or its undo continues, it looks in them for later plans of its records.
  */
 async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
   const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;

@@ -10,11 +10,11 @@ import type { Run } from './run.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
-/** The most plain sets that share a mark. Rows share marks because a mark waits for the disk. */
+/** The most plain sets that share a mark, and the most rows of any mark. Rows share marks because a mark waits for the disk. */
 const maxPlainSets = 512;
 /**
- * The most rows that share a mark if one of them is not a plain set. After a kill such a row stays unknown if others have changed its
- * record meanwhile, so fewer are marked long before they are sent.
+ * The most rows that share a mark if one of them is not a plain set. A kill leaves every marked row uncertain. Such a row then stays
+ * unknown if somebody has changed its record meanwhile, and a smaller mark leaves fewer of them.
  */
 const maxOtherRows = 64;
 
@@ -116,7 +116,7 @@ export function createRowKeeper(
   };
   return {
     beforeSend(row, planned) {
-      // Other values than those of the plan: somebody else has changed the record.
+      // `next` passes the write of the plan on as the same object. Another object has other values, because the record has changed.
       if (planned !== row.planned)
         return keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
       while (!run.marked.has(row.line)) {

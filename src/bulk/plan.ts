@@ -83,7 +83,7 @@ const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
 
 /**
  * Reads the records of rows, by the list or one by one, and passes each to `take` once. Returns the rows that have no record
- * in the list.
+ * in the list. No two rows have the same id.
  *
  * @throws CliError if a record could not be read.
  */
@@ -122,8 +122,8 @@ async function readAll(
   if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
-      // A list that changes while it is read may skip a record, so each record that it lacks is read by itself. For many of them, such as
-      // those of another service, a second list decides, unless they would be created.
+      // A list that changes while it is read may skip a record, so each record that it lacks is read by itself. If it lacks many, as with
+      // the file of another service, a second list decides. But before a record is created, it is always read by itself.
       trustsListGaps =
         !canReadEach || (!mayCreate && isAnyFound && rowsFound(nowhere).length >= minRowsForList);
       if (trustsListGaps && rowsFound(nowhere).length > 0) await readList();
@@ -167,7 +167,7 @@ function isToWrite({ outcome }: Row): boolean {
 /** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */
 function planOf(row: RunRow, now: RecordValue, port: RecordPort): RowPlan {
   const { intent, doubt, outcome } = row;
-  // A removal expects the record that its earlier plan has shown to the user. The plan of a row that has failed no longer counts.
+  // A removal expects the record that its earlier plan has shown to the user. A row that has failed is planned as if for the first time.
   const earlier = doubt || !outcome ? row.planned : undefined;
   const decision = decide({ intent, planned: earlier, doubt }, now, port.abilities);
   const isWrite = decision.kind === 'write';
@@ -175,7 +175,7 @@ function planOf(row: RunRow, now: RecordValue, port: RecordPort): RowPlan {
   return isWrite ? { planned: decision.planned } : { outcome: decision };
 }
 
-/** The value of a record when the last plan read it: `before`, unless that is of an earlier plan. */
+/** The value of a record when the last plan read it: `lastRead` of an uncertain row, else `before`. */
 export function lastReadValue(row: RunRow): RecordValue | undefined {
   return row.lastRead === undefined ? row.planned?.before : row.lastRead;
 }

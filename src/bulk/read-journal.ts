@@ -94,7 +94,7 @@ export function readEnd(path: string): SessionEnd | undefined {
   return event?.kind === 'end' ? event.end : undefined;
 }
 
-/** Reads a part of a file, at once, because a command reads two parts of each of its journals. @param from the offset, by the size of the file. */
+/** Reads a part of a file, synchronously, because a command reads two parts of each journal. @param from the offset, by the size of the file. */
 function readPart(path: string, from: (size: number) => number, maxBytes: number): Buffer {
   try {
     const file = openSync(path, 'r');
@@ -109,7 +109,7 @@ function readPart(path: string, from: (size: number) => number, maxBytes: number
   }
 }
 
-/** How `printEvent` begins a journal. One that was killed within its first line has sent nothing; any other text may hide a run. */
+/** How `printEvent` begins a journal. A run that was killed within its first line has sent nothing. Any other text may be a damaged run. */
 const beginText = '{"kind":"begin"';
 
 /** Yields the complete lines of a journal, each with the offset in bytes where it ends. */

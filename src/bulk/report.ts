@@ -75,7 +75,7 @@ function toReportJson(report: Report, next: string | undefined, undo: string | u
   } as JsonObject;
 }
 
-/** Returns the error of a session or of a finished run, unless every row is as the file says. */
+/** Returns the error of a session or of a finished run. There is none if every row is applied, unchanged, booked or skipped. */
 export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
   stop?: CliError | undefined,
@@ -147,7 +147,7 @@ function createRunView(namedColumns: readonly string[]): View<JsonObject> {
   return { plural: 'runs', columns: [...shownColumns, ...columns] };
 }
 
-/** Returns the output of a session: its summary, its notes, and an error unless every row is as the run wants it. */
+/** Returns the output of a session: its summary, its notes, and the error of `runError`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { id, header, rows, perhapsWritten, stop, rejects, unwritten } = report;
   const { fields, sort } = context.flags;

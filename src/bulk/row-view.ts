@@ -154,7 +154,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const facts = [
     ...(up ? [`+${groupDigits(up)}`] : []),
     ...(down ? [`-${groupDigits(down)}`] : []),
-    ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
+    ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} unchanged`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   const notices: Notice[] = [

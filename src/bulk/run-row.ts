@@ -10,7 +10,7 @@ export interface RunRow extends Row {
   readonly line: number;
   /** The number of the last plan that was to write the row; 0 before the first. */
   planNumber: number;
-  /** The value that the last plan read. Only an uncertain row has it, because its `planned` stays as it was first sent. */
+  /** The value that the last plan read, of an uncertain row. Its `planned` keeps the value from before the first attempt. */
   lastRead?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;
@@ -95,7 +95,7 @@ export function isResumable(row: Row): boolean {
   return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
 }
 
-/** Returns true if only a person can say what happened to an unknown row. A resume looks at it nevertheless, unless it is a create. */
+/** Returns true if an unknown row waits for a person. `resume` reads its record again nevertheless, unless the row is a create. */
 export function needsPerson({ outcome, intent }: Row): boolean {
   if (outcome?.kind !== 'unknown') return false;
   const { reason } = outcome;

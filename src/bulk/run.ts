@@ -6,7 +6,7 @@ import { hashOf } from '../process/text.ts';
 import type { Row } from '../writes/row.ts';
 import { isLeft, type RunRow, rowStateOf, totalsSchema } from './run-row.ts';
 
-/** One of `count` parts of a file. Every pet is in exactly one part. The last part, `3/3`, has the index 0. */
+/** One of `count` parts of a file. Every pet is in exactly one part: see `shardOf`. The part `3/3` has the index 0. */
 const shard = v.object({ index: v.number(), count: v.number() });
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */

@@ -42,8 +42,8 @@ export async function readNextSubject(
 
 /**
  * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
- * the opposite change. A record that the run created is removed if it is as created. Rows that may have been written are
- * rows of the undo too, because its report must name them.
+ * the opposite change. A record that the run created is removed if it is as created. An uncertain row becomes a row of the
+ * undo too: the undo does not write it (`claimOfUndoneRun`), but its report names it.
  */
 function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   const rows = writtenRows.filter(isPerhapsWritten).map(createUndoRow);
@@ -69,8 +69,8 @@ export function shardOfUndo({ kind, flags }: Pick<RunHeader, 'kind' | 'flags'>):
 }
 
 /**
- * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. Rows that
- * it could not take back are tried again, unless it is still unknown in their run whether they were written.
+ * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of the records that they created. Tries
+ * a row again that the undo could not take back, unless the run still does not know whether it wrote the row.
  */
 function extendUndo(undo: Run, undoneRun: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));

@@ -105,7 +105,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
     return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
   }
   if (!mayHaveBeenApplied([attempt])) throw error;
-  const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
+  const reason = { code: 'interrupted', message: 'petstore was stopped before the answer came' } as const;
   return { verdict: 'pending', attempt, reason, error: cliError };
 }
 

@@ -82,7 +82,7 @@ function begin(state: State, situation: Situation): Next {
     return thenWrite(state, planned);
   const hasCondition = intent.kind === 'add' || requiredValue(intent) !== undefined;
   if (planned || canRead || hasCondition) return thenRead(state, situation);
-  // The service offers no reading, so the value of the record stays unknown.
+  // The service offers no reading. Here `before: null` stands for a value that is not known.
   const after = intent.kind === 'remove' ? null : intent.value;
   const blind: Planned = { action: intent.kind, before: null, after };
   return thenWrite({ ...state, planned: blind }, blind);
@@ -90,7 +90,7 @@ function begin(state: State, situation: Situation): Next {
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
   const id = state.id ?? state.lastWrite?.id;
-  // A run confirms only its first success without a record, and trusts the others, so it may read the whole list for that.
+  // A run confirms a success without a record only until `trustsEmpty`, so it may read the whole list for that.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError, 'unbound')
@@ -131,7 +131,7 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, by a sale. The reading that showed it does not count as a retry.
+    // Somebody else has changed the count meanwhile, as a sale does. The reading that showed the new count is not a retry.
     const isRefunded = isRefusedForState(old.lastWrite) && aim === 'decide';
     const retries = isRefunded ? state.retries - 1 : state.retries;
     const again = { ...state, retries, replans: state.replans + 1 };
@@ -152,6 +152,7 @@ function planWrite(state: State, planned: Planned): Next {
   if (doubt && earlier) return thenWrite(state, planned);
   // The record as it was read last is what an undo sets back.
   const isKept = earlier?.action === planned.action && isSameValue(earlier.before, planned.before);
+  // By the same object `beforeSend` knows that its mark still holds.
   if (isKept) return thenWrite(state, earlier);
   return thenWrite({ ...state, aim: 'decide', planned }, planned);
 }
@@ -187,7 +188,7 @@ const attemptRules: AttemptRules = {
   rejected: { moves: [] },
 };
 
-/** The rules for a create. Once in doubt it is never sent again, because no id is known to read it by. A refusal is believed. */
+/** The rules for a create. In doubt it is never sent again, because without its id no reading can find the record. A refusal is believed. */
 const createRules: AttemptRules = {
   ...attemptRules,
   lost: { doubt: 'sent', moves: [] },
@@ -217,7 +218,10 @@ function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, {
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }
 
-/** Makes a move after an attempt, if it is possible: a create without an id cannot be read, because only its answer has the id. */
+/**
+ * Makes a move after an attempt, if it is possible. `repeat` and `decide` lead to another attempt, so they count as retries. `find-out`
+ * and `confirm` are a last reading. A create without an id cannot be read, because only its answer has the id.
+ */
 function tryMove(move: Move, state: State, situation: Situation): Next | undefined {
   const { id, lastWrite } = state;
   if (move === 'repeat') return tryAgain(state, 'write', situation, lastWrite?.error);

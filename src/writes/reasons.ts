@@ -11,7 +11,7 @@ interface ReasonRule {
   readonly hint?: string;
   /** True if no further reading can settle an unknown row, so that a person must. */
   readonly needsPerson?: true;
-  /** True if another try fails in the same way. */
+  /** True if every later try fails in the same way. A row that is `changed` may succeed once somebody has changed its record back. */
   readonly isLasting?: true;
   /** True if the message states the value that was sent. */
   readonly saysSent?: true;

@@ -66,8 +66,8 @@ export const plannedSchema = v.object({
  * - `sent`: an attempt may have been applied.
  * - `refused`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
  *   the next reading shows another value than the one sent, the row is certain again.
- * - `refused-before`: an earlier session ended with `refused`. Meanwhile somebody may have replaced the value, so no reading
- *   makes the row certain.
+ * - `refused-before`: an earlier session ended with `refused`. Somebody may have replaced a value that was applied then, so
+ *   another value in a reading does not make the row certain again.
  */
 export const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
 

@@ -51,6 +51,7 @@ export async function settle<SomeRow extends Row>(
     }
     if (step.kind === 'write' && !sends)
       return { state, request: await port.prepareRequest(state, step.planned, state.reading) };
+    // The mark may be early, before the delay: a marked row that was not sent costs a reading, and nothing else.
     const isKept = step.kind === 'read' || !beforeSend || beforeSend(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted || !isKept ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
@@ -91,8 +92,8 @@ export interface RowKeeper<SomeRow extends Row> {
 }
 
 /**
- * Settles rows, several at a time, and passes the result of each to `keeper`. No row begins after the stop. No two rows have the
- * same record, so there are never two requests for one record at once.
+ * Settles rows, several at a time, and passes the result of each to `keeper`. No row begins after the stop. The caller passes no two
+ * rows of the same record, so there are never two requests for one record at once.
  * @throws what `keeper` throws.
  */
 export async function settleAll<SomeRow extends Row>(

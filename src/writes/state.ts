@@ -109,7 +109,7 @@ export function endUnread(state: State, error: CliError, code: 'unread' | 'unbou
 
 export function endStopped(state: State): Next {
   if (!state.doubt) return end(state, {});
-  const clause = 'it was stopped before its record was read';
+  const clause = 'petstore was stopped before the record was read';
   return endWithoutSuccess(state, { code: 'interrupted', message: withClause(state, clause) });
 }
 

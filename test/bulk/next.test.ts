@@ -289,7 +289,7 @@ test('a stop after a success without a record does not say that no answer came',
   let step: ReturnType<typeof next>[1] | undefined;
   for (const event of [read(5), { kind: 'sent', write }, { kind: 'stopped' }] as const)
     [state, step] = next(state, event, usual);
-  const message = 'it was stopped before its record was read';
+  const message = 'petstore was stopped before the record was read';
   expect(step).toMatchObject({ outcome: { kind: 'unknown', reason: { code: 'interrupted', message } } });
 });
 

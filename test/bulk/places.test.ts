@@ -47,7 +47,7 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
   expect(run.stdout).toBe(
     'petId  before  after  change  state    reason\n    2       5   1200   +1195  planned\n    9              1      +1  planned\n',
   );
-  expect(run.stderr).toContain('plan: 2 of 3 rows to write: +1,196, 1 pet the same');
+  expect(run.stderr).toContain('plan: 2 of 3 rows to write: +1,196, 1 pet unchanged');
   const csv = await shop.run('inventory diff other.csv --create-missing -o csv -q');
   expect(csv).toMatchObject({
     code: 8,

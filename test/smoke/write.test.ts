@@ -334,7 +334,7 @@ describe.concurrent('a signal', () => {
     });
     expect(run.code).toBe(130);
     expect(run.stdout).toMatch(
-      /left, .*: pet petstore-smoke-\S+ \(id \d+\): delete: it was stopped before the answer came: `petstore pets delete [^;]*; category/,
+      /left, .*: pet petstore-smoke-\S+ \(id \d+\): delete: petstore was stopped before the answer came: `petstore pets delete [^;]*; category/,
     );
   });
 });
