@@ -33,14 +33,11 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 interface Candidate {
   readonly operation: DocumentOperation;
   readonly form: PathForm;
-  /** False if its path does not end with the noun. Then only `--map` can bind it. */
-  readonly isPlaced: boolean;
   readonly obstacle: Obstacle | undefined;
 }
 
 /** The signs by which one of several operations is preferred, the strongest first. */
 const preferences: readonly ((candidate: Candidate, tableOperation: TableOperation) => boolean)[] = [
-  ({ isPlaced }) => isPlaced,
   ({ operation }, { id }) => operation.operationId === id,
   ({ form }, { noun }) => isNounAlone(noun, form),
   ({ operation }, { method }) => operation.method === method,
@@ -70,8 +67,13 @@ export function matchOperations(
   mapped: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>([...table.keys()].map((id) => [id, missing]));
-  for (const [id, operation] of mapped)
-    matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
+  for (const [id, operation] of mapped) {
+    const tableOperation = table.get(id);
+    const doubt = tableOperation && countObstacle(tableOperation, operation);
+    // A PATCH may need --map because it says nothing.
+    const clause = doubt && !doubt.remedy ? `, though ${doubt.why}` : '';
+    matches.set(id, { state: 'bound', operations: [operation], why: `set by --map${clause}` });
+  }
   for (const noun of Object.values(nouns)) {
     const { list, create, get, update, delete: remove } = noun.operations;
     const boundCollections = () =>
@@ -118,7 +120,7 @@ function nearestByFields(
   const hasBound = found.some(({ state }) => state === 'bound');
   const taken = new Set([...matches.values()].flatMap(({ operations }) => operations));
   const [nearest] = documentOperations
-    .filter((operation) => !taken.has(operation) && hasMethodOf(tableOperation, operation))
+    .filter((operation) => !taken.has(operation) && mayBe(tableOperation, operation))
     .flatMap((operation) => {
       const { path, body, answer } = operation;
       const form = readPath(path);
@@ -127,7 +129,6 @@ function nearestByFields(
       if (!isSame || (form.noun ?? noun) !== noun) return [];
       if (takesId(id) && id !== ofNoun.get && !paths.includes(path)) return [];
       const shape = body?.shape ?? (answer && recordsIn(tableOperation, answer.shape)?.shape);
-      if (shape?.names.some((name) => (nounOfSchema(name) ?? noun) !== noun)) return [];
       const names = shape ? fieldNamesOf(tableOperation, shape) : new Map<string, string>();
       const isBeside = paths.some((each) => readPath(each).collection === form.collection);
       const likeness = [...names.keys()].filter((name) => name !== 'id').length + Number(isBeside);
@@ -154,11 +155,15 @@ function matchByHand(tableOperation: TableOperation, operation: DocumentOperatio
   return { state: 'unbindable', operations: [operation], why, remedy: { ...obstacle?.remedy, maps } };
 }
 
-/** Returns true if an operation may do what one of the table does, by its method. */
-function hasMethodOf({ method }: TableOperation, operation: DocumentOperation): boolean {
+/** Returns true if an operation may do what one of the table does, by its method and by the names of its schemas. */
+function mayBe({ noun, method }: TableOperation, operation: DocumentOperation): boolean {
+  const { body, answer } = operation;
   // A POST that answers a list is a search.
-  if (method === 'POST' && operation.answer?.shape.kind === 'array') return false;
-  return operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
+  if (method === 'POST' && answer?.shape.kind === 'array') return false;
+  const shapes = [body, answer].flatMap((content) => (content ? [content.shape, content.shape.items] : []));
+  const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
+  const isOurMethod = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
+  return isOurMethod && schemaNouns.every((each) => each === noun);
 }
 
 function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
@@ -201,46 +206,37 @@ function nounFactsOf(
   };
 }
 
-/** Makes a candidate of an operation that has our operationId or our path, or that mentions the noun. */
+/** Makes a candidate of an operation that has our operationId or our path. */
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   facts: NounFacts,
 ): Candidate | undefined {
   const { id, noun } = tableOperation;
-  const { path, body, answer } = operation;
-  const shapes = [body, answer].flatMap((content) => (content ? [content.shape, content.shape.items] : []));
-  const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
-  if (!hasMethodOf(tableOperation, operation) || schemaNouns.some((each) => each !== noun)) return undefined;
-  const form = readPath(path);
+  const form = readPath(operation.path);
   const isNear =
     operation.operationId === id || form.noun === noun || facts.collections.includes(form.collection);
-  const isPlaced = isNear && !form.isBelowNoun && (form.noun ?? noun) === noun;
-  if (!isPlaced && form.noun !== noun && !schemaNouns.includes(noun)) return undefined;
-  if (!hasItsIds(tableOperation, operation, form, isPlaced)) return undefined;
+  if (!isNear || form.isBelowNoun || (form.noun ?? noun) !== noun) return undefined;
+  if (!mayBe(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
   if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const refusalOf = (each: DocumentOperation) =>
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
-  const place = placeObstacle(tableOperation, operation, form, facts, isPlaced);
+  const place = placeObstacle(tableOperation, operation, form, facts);
   // An operation with two obstacles is not even a near miss.
   if (place && refusalOf(withStatedValues(operation, tableOperation))) return undefined;
-  return { operation, form, isPlaced, obstacle: place ?? refusalOf(operation) };
+  return { operation, form, obstacle: place ?? refusalOf(operation) };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
 function hasItsIds(
   tableOperation: TableOperation,
   { method, body }: DocumentOperation,
-  { idName, outerNames, isBelowNoun, noun }: PathForm,
-  isPlaced: boolean,
+  { idName }: PathForm,
 ): boolean {
   const needsId = takesId(tableOperation.id);
-  if (needsId === (idName !== undefined)) return outerNames.length === 0 || !isBelowNoun;
-  if (!needsId) return false;
-  // `/pets/{petId}/inventory` has the id of an entry before its noun.
-  if (outerNames.length === 1) return noun === tableOperation.noun;
+  if (needsId === (idName !== undefined)) return true;
   // A PATCH of a collection may change all records, and so may a PUT whose body has no id.
-  return isPlaced && method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
+  return needsId && method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
 }
 
 /** Finds out why an operation does not have the path of its kind, and whether `--map` can bind it. */
@@ -249,12 +245,10 @@ function placeObstacle(
   operation: DocumentOperation,
   form: PathForm,
   facts: NounFacts,
-  isPlaced: boolean,
 ): Obstacle | undefined {
   const { id, noun } = tableOperation;
   const { tail, idName, outerNames, collection } = form;
   const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
-  if (!isPlaced) return byHand('it may be something else');
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);

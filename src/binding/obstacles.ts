@@ -6,7 +6,14 @@ import { type DocumentOperation, fixedRoute, mapValue, type Obstacle, type Remed
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
-import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
+import {
+  fieldNamesOf,
+  isCategoryObject,
+  isRecord,
+  recordFieldsOf,
+  recordsIn,
+  type TableOperation,
+} from './wire-form.ts';
 
 // Says why the program could not call an operation as one of the table, by its parameters, its body and its answer. These rules
 // hold for a route of --map too.
@@ -37,6 +44,8 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const obstacle = operation.obstacle();
   if (obstacle) return obstacle;
   const [unknown] = toParameters(operation, tableOperation).unknownParameters;
+  if (unknown && recordFieldsOf(tableOperation.noun).includes(unknown.name))
+    return { why: `it takes ${unknown.name} in the ${unknown.in}, and petstore sends fields only in a body` };
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
     return { why, remedy: remedyFor(tableOperation, operation) };
@@ -160,7 +169,8 @@ export function countObstacle(
   const isCreate = tableOperation.method === 'POST';
   const titles = isCreate ? [] : [operationId, `${operationObject.summary ?? ''}`];
   const by = /\bchang\w* by\b/i.exec(description)?.[0];
-  const word = changingWordIn(titles.join(' ')) ?? changingWordIn(description, addingWord) ?? by;
+  const word =
+    changingWordIn([...titles, quantity].join(' ')) ?? changingWordIn(description, addingWord) ?? by;
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
   const says = body.shape.required.has(quantity) && titles.some((title) => singularWords(title)[0] === 'set');
   if (method !== 'PATCH' || says || body.shape.names.includes('InventoryUpdate')) return undefined;

@@ -407,6 +407,11 @@ GET /stock/{id} -> Stock ! getInventory: nothing in its description is like it
 DELETE /stock/{id} ! deleteInventory: nothing in its description is like it
 GET /orders = listOrders
 
+# a count that a query takes
+InventoryItem: petId# quantity#
+GET /inventory -> InventoryItem[] = listInventory
+PUT /inventory/{petId} ?quantity ! updateInventory: it takes quantity in the query, and petstore sends fields only in a body
+
 # a map of numbers
 GET /inventory -> map ! listInventory: it answers no single list of records
 DELETE /inventory/{petId} ! deleteInventory: its records are of another kind (GET /inventory: it answers no single list

@@ -117,6 +117,14 @@ test.each([
   },
 );
 
+test('a route of --map that may add to the count says so', async () => {
+  const [row] = readCorpus('# x\nPOST /stock/{petId} {quantity#} (adjustStock)').map(describeRow);
+  const routes = new Map([['updateInventory', { method: 'POST', path: '/stock/{petId}' }] as const]);
+  const { matches } = await bindDocument(row?.document ?? {}, { operations: routes });
+  const { why } = matches.get('updateInventory') ?? {};
+  expect(why).toBe('set by --map, though it says adjust, and so may not set the count');
+});
+
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
   ['pets.name=title', 'no bound operation of pets has a field title'],

@@ -87,7 +87,7 @@ const bind = verb({
   name: 'bind',
   summary: "Follow a service's own OpenAPI description",
   description: [
-    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that petstore uses, and stores the binding for the active profile, or without a profile for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
+    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that petstore uses, and stores the binding for the active profile, or without a profile for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not. Ids must be whole numbers.',
     'For the URL of a service, by default the base URL, it tries the usual paths of descriptions. The exit code is 3 if several operations of the description fit one of petstore; that one stays unbound.',
     'A binding keeps the file or URL, --map and --base-path for the next `petstore api bind`, which adds its own --map to them. `petstore api unbind` drops them.',
   ],
