@@ -106,8 +106,10 @@ function findUnderOtherName(
   );
 }
 
-function mayHaveBooked({ state, perhapsWritten }: RunInfo): boolean {
-  return isUnfinished({ state }) || (state !== 'undone' && perhapsWritten > 0);
+/** Returns true if a run may have booked rows that no undo has taken back. */
+function mayHaveBooked({ state, perhapsWritten, undo }: RunInfo): boolean {
+  const isTakenBack = state === 'undone' && undo?.counts.failed === 0;
+  return isUnfinished({ state }) || (perhapsWritten > 0 && !isTakenBack);
 }
 
 /**

@@ -93,10 +93,10 @@ async function readAll(
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
-  const { canList, canReadEach, mayCreate } = port.abilities;
+  const { canList, canReadEach } = port.abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const found = new Uint8Array(rows.length);
+  const isRead = new Uint8Array(rows.length);
   let isAnyFound = false;
   let at = 0;
   const takeOnce = (id: bigint, record: ServiceRecord | undefined, isListed = false) => {
@@ -104,46 +104,36 @@ async function readAll(
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
     // A list that changes during the reading may contain a record twice.
-    if (row?.id !== id || found[at] === whole) return;
+    if (row?.id !== id || isRead[at]) return;
     isAnyFound ||= record !== undefined;
-    const isWhole = !isListed || !record || port.isShownInList(row.intent, record);
-    found[at] = isWhole ? whole : inPart;
-    if (!isWhole) return;
+    if (isListed && record && !port.isShownInList(row.intent, record)) return;
+    isRead[at] = 1;
     at += 1;
     take(row, record);
   };
-  const rowsFound = (...states: readonly number[]) =>
-    rows.filter((_, index) => states.includes(found[index] as number));
+  const unreadRows = () => rows.filter((_, index) => !isRead[index]);
   const readList = async () => {
     for await (const page of port.list())
       for (const record of page) takeOnce(port.idOf(record), record, true);
   };
-  let trustsListGaps = false;
   if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
-      // A list that changes while it is read may skip a record, so each record that it lacks is read by itself. If it lacks many, as with
-      // the file of another service, a second list decides. But before a record is created, it is always read by itself.
-      trustsListGaps =
-        !canReadEach || (!mayCreate && isAnyFound && rowsFound(nowhere).length >= minRowsForList);
-      if (trustsListGaps && rowsFound(nowhere).length > 0) await readList();
     } catch (error) {
+      // The records are read one by one instead.
       if (!canReadEach || !(error instanceof CutListError)) throw error;
-      trustsListGaps = false;
     }
+  // A list may leave a record out, because it changes while it is read or because it shows only some records. So each record or field
+  // that it lacks is read by itself.
   if (canReadEach) {
-    const rowsToRead = trustsListGaps ? rowsFound(inPart) : rowsFound(nowhere, inPart);
-    await forEachConcurrently(concurrency, rowsToRead, async (row) =>
+    await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),
     );
     // If the base URL is wrong, nothing is found, and there is no list either.
     if (!isAnyFound && rows.length > 0 && canList) await port.list().next();
-  }
-  return rowsFound(nowhere);
+  } else if (unreadRows().length > 0) await readList();
+  return unreadRows();
 }
-
-/** How much of the record of a row was found: nothing; by the list, but not all fields that the row names; or all of it. */
-const [nowhere, inPart, whole] = [0, 1, 2];
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 async function readStocks(

@@ -96,13 +96,14 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
   };
   const putsOnly = isCount && operations.get(ids.update)?.method === 'PUT' ? 'PUT' : undefined;
   const createsBy = operations.has(ids.create) ? 'POST' : putsOnly;
+  const readsFirst = !isCount || operations.get(ids.update)?.takesChangesOnly === false;
   const abilities: Abilities = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
-    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && run)),
+    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (readsFirst || !run)),
     canList: operations.has(ids.list),
     canRemove: operations.has(ids.delete),
     canRemoveFields: operations.get(ids.update)?.method !== 'PATCH',
-    readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
+    readsFirst,
     createsBy,
     isEmbedded: isEmbedded(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,

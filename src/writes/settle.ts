@@ -103,8 +103,9 @@ export async function settleAll<SomeRow extends Row>(
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let trustsEmpty = false;
-  const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, trustsEmpty, keeper.beforeSend);
+  const settleOne = async (row: SomeRow, isFirstCount = false): Promise<Settled> => {
+    // A success from 0 does not show that the service sets counts: it may add. So the first count from another value is read back.
+    const settled = await settle(port, row, options, trustsEmpty && !isFirstCount, keeper.beforeSend);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     const { before = null, after = null } = state.planned ?? {};
@@ -122,14 +123,14 @@ export async function settleAll<SomeRow extends Row>(
  * must not change all of them. Other rows do not wait.
  */
 function oneCountFirst<SomeRow extends Row>(
-  settleOne: (row: SomeRow) => Promise<Settled>,
+  settleOne: (row: SomeRow, isFirstCount?: boolean) => Promise<Settled>,
 ): (row: SomeRow) => Promise<unknown> {
   let isCountApplied = false;
   let firstCount: Promise<Settled> | undefined;
   const settleCount = async (row: SomeRow) => {
     while (!isCountApplied && firstCount) await firstCount.catch(() => {});
     if (isCountApplied) return settleOne(row);
-    firstCount = settleOne(row);
+    firstCount = settleOne(row, true);
     try {
       const { state, outcome } = await firstCount;
       isCountApplied = outcome?.kind === 'applied' && state.lastWrite !== undefined;

@@ -85,6 +85,17 @@ test('a service that adds instead of setting stops the run at its first row', as
   ).toMatchObject({ code: 0 });
 });
 
+test('such a service is found out by its first count that was not 0, even if it answers without a record', async () => {
+  await using shop = await stockShop([0, 0, 10, 10], { 'stock.csv': toCsv([7, 7, 7, 7]) });
+  shop.misbehave = ({ method, petId = '', quantity = 0 }) => {
+    if (method !== 'PUT') return undefined;
+    shop.stock.set(petId, (shop.stock.get(petId) ?? 0) + quantity);
+    return { status: 204 };
+  };
+  const report = await shop.report(`${apply} --concurrency 1`);
+  expect(report).toMatchObject({ code: 6, applied: 2, unknown: 1, unprocessed: 1 });
+});
+
 test('weak ETags are not sent, and stop no run', async () => {
   await using shop = await stockShop([5, 5, 5], {
     'stock.csv': 'petId,quantity,expected\n1,6,5\n2,6,5\n3,6,4\n',
@@ -153,12 +164,6 @@ test('a record that a list lacks is read by itself before it is called missing',
     return { body: items.map(([id, quantity]) => ({ petId: id, quantity, status: 'sold' })) };
   };
   expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 120 });
-});
-
-test('many records that two lists lack are missing, without a request for each', async () => {
-  await using shop = await stockShop(shelves(120, 5), { 'stock.csv': toCsv(shelves(320, 6)) });
-  expect(await shop.report(apply)).toMatchObject({ code: 3, applied: 120, failed: 200 });
-  expect(shop.requests.filter(({ method }) => method === 'GET').length).toBeLessThan(10);
 });
 
 test.each([
