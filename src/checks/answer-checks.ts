@@ -63,7 +63,9 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
   const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
   if (isUnknownId) return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? describeOtherBody(answer) : error && `: ${error.message}`;
+  const otherBody = isSuccess
+    ? describeOtherBody(answer)
+    : error && messageBeyondStatus(error.message, status);
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const isRedirected = request.url !== call.request.url;
   const redirect = isRedirected ? `, redirected to ${request.url}` : '';
@@ -80,6 +82,13 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
     endsWait: isDeniedStatus(status),
   });
+}
+
+/** Returns what the message of an error says beyond its status: ` with text/html: Sign in`, `: the pets are out`. */
+function messageBeyondStatus(message: string, status: number): string {
+  const said = [statusText(status), status].map((text) => `the answer is ${text}`);
+  const beginning = said.find((text) => message.startsWith(text));
+  return beginning === undefined ? `: ${message}` : message.slice(beginning.length);
 }
 
 /** Returns a clause that says what a success has instead of a list or a record of the API, if it has neither. */
