@@ -32,7 +32,7 @@ export async function connect(context: Context, purpose: ClientPurpose): Promise
     const transport = await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), purpose);
     return openClient(context, { ...service, transport }, purpose);
   }
-  // The wait for the lock ends before the deadline, so that the error names the holder of the lock.
+  // The wait ends before the deadline, however short that is. The error of the lock then names its holder, and that of the deadline cannot.
   const lockWaitMs = settings.get('timeout') * 0.9;
   const { createOfflineTransport } = await import('./server/offline.ts');
   const transport = await createOfflineTransport(resolvePaths(io).offlineStore, {

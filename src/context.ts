@@ -18,8 +18,8 @@ import type { Row } from './writes/row.ts';
 
 /**
  * What a client is for. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them
- * faster, and the caller saves the embedded store. `checks`: like `records`, but with short limits, and without notes, because the user
- * has not named the operations. Through a proxy all of them use undici.
+ * faster; the embedded store is saved only by `saveStore`. `checks`: like `records`, but with short limits, and without notes, because
+ * the user has not named the operations. Through a proxy all clients use undici.
  */
 export type ClientPurpose = 'records' | 'bulk' | 'checks';
 

@@ -23,6 +23,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     import('./cli/command-line.ts'),
     import('./commands/index.ts'),
   ]);
+  // The line, the config and the settings keep their errors for the command: nothing before the `try` could report them.
   const commandLine = await readCommandLine(argv, program);
   const { flags, isCompletion, usesConfig } = commandLine;
   const file = usesConfig ? await readConfigFile(io) : emptyConfigFile(io);
@@ -57,7 +58,7 @@ type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'interrupts' |
 /** Makes the context of a command. */
 function openContext(parts: ContextParts, notices: Notices): Context {
   const { io, flags, settings } = parts;
-  const openClient = memoizeByFirst(async (purpose: ClientPurpose) => {
+  const openClient = memoize(async (purpose: ClientPurpose) => {
     const { connect } = await import('./connect.ts');
     return connect(context, purpose);
   });
@@ -65,10 +66,10 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     ...parts,
     ...notices,
     quiet: settings.get('quiet'),
-    contract: memoizeByFirst(() => readContract(io, settings)),
-    readToken: memoizeByFirst((setting) => readTokenOf(parts, setting)),
+    contract: memoize(() => readContract(io, settings)),
+    readToken: memoize((setting) => readTokenOf(parts, setting)),
     client: (purpose = 'records') => openClient(purpose),
-    style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
+    style: memoize((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     printer: () =>
       createPrinter(io, {
         format: settings.get('output'),
@@ -94,8 +95,8 @@ async function readTokenOf({ io, interrupts, settings }: ContextParts, setting: 
   return readToken(setting, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
 }
 
-/** Wraps a function so that it runs once for each value of its first argument; later calls return the same result. */
-function memoizeByFirst<Args extends readonly unknown[], Value>(
+/** Wraps a function so that it runs once for each argument; later calls return the same result. Objects are compared by identity. */
+function memoize<Args extends readonly [unknown?], Value>(
   make: (...args: Args) => Value,
 ): (...args: Args) => Value {
   const results = new Map<unknown, Value>();

@@ -289,9 +289,14 @@ export function isBound({ source }: Operation): boolean {
   return source === 'bound';
 }
 
+/** Returns the parameter that takes the id of one record, if an operation has one. */
+export function idParameter({ parameters }: Pick<Operation, 'parameters'>): Parameter | undefined {
+  return parameters.find(({ name }) => name === 'id');
+}
+
 /** Returns true if an operation of the table is about one record and takes its id. */
 export function takesId(id: OperationId): boolean {
-  return operations[id].parameters.some((parameter) => parameter.in === 'path');
+  return idParameter(operations[id]) !== undefined;
 }
 
 /** The operations that return a list, page by page. */

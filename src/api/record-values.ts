@@ -13,9 +13,9 @@ export const [defaultStatus] = petStatuses;
 export const int64Max = 9223372036854775807n;
 
 /** The rule for ids, a clause for messages. */
-export const idRequirement = 'must be an integer from 0 to 9223372036854775807';
+export const idRequirement = `must be an integer from 0 to ${int64Max}`;
 
-/** Reads an id: decimal digits from 0 to 9223372036854775807. */
+/** Reads an id: decimal digits from 0 to `int64Max`. */
 export function toId(text: string): bigint | undefined {
   const id = /^(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
   return id !== undefined && id <= int64Max ? id : undefined;

@@ -20,7 +20,7 @@ import {
 // - `isSameValue`: both have the same fields.
 // - `isMetBy`: a record has each expected field. It may have further ones. A write is decided by this.
 // - `isShownBy`: an answer shows what was sent, perhaps in another form.
-// `isAsBefore` limits the last: a field that is exactly as before was not written.
+// `isAsBefore` is the exception to `isShownBy`: a field that is exactly as before was not written.
 
 /** The values of fields that a record may leave out. */
 const omittedValues: JsonObject = { status: defaultStatus, complete: false };
@@ -52,8 +52,8 @@ export function isShownBy(sent: RecordValue, actual: RecordValue, writeOnly?: Re
 }
 
 /**
- * Returns true if a field that was to be changed is exactly as before. An object with a member that was to be removed looks as if it
- * showed what was sent.
+ * Returns true if a field that was to be changed is exactly as before. It finds a removal within a field that was ignored: `{a: 1}` was
+ * sent to replace `{a: 1, b: 2}`, and the answer still has both members. `isShownBy` takes `b` for an addition of the service.
  *
  * @param writeOnly the fields that no answer has.
  */

@@ -47,12 +47,10 @@ export const IdText = v.pipe(
 export const PetStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 export type PetStatus = v.InferOutput<typeof PetStatus>;
 
+const countRule = `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
+
 /** A count in a request: 0 to 2^53 - 1. */
-export const Quantity = v.pipe(
-  v.number('must be an integer from 0 to 9007199254740991'),
-  v.safeInteger('must be an integer from 0 to 9007199254740991'),
-  v.minValue(0, 'must be an integer from 0 to 9007199254740991'),
-);
+export const Quantity = v.pipe(v.number(countRule), v.safeInteger(countRule), v.minValue(0, countRule));
 
 /** A date-time of RFC 3339, 5.6. The month must have the day. */
 const DateTime = v.pipe(v.string('must be a string'), v.check(isDateTime, 'must be an RFC 3339 date-time'));

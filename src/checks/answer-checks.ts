@@ -1,5 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import { idParameter, type Operation } from '../api/operations.ts';
 import { isDeniedStatus, isMissingStatus } from '../client/answer-table.ts';
 import { titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
@@ -22,7 +22,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, failOn, idParameter, judge, listedIds } from './judge-answer.ts';
+import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =

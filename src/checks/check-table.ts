@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { operations } from '../api/operations.ts';
+import { idParameter, operations } from '../api/operations.ts';
 import {
   checkAuth,
   checkBadRequest,
@@ -10,7 +10,7 @@ import {
 } from './answer-checks.ts';
 import { type Check, type CheckContext, groupOf, pass, skip } from './check.ts';
 import { type Condition, headerDifference } from './condition.ts';
-import { idParameter, readsOf } from './judge-answer.ts';
+import { readsOf } from './judge-answer.ts';
 import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
 import { writeChecks } from './write-checks.ts';

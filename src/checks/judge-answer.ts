@@ -3,7 +3,7 @@ import { type Contract, statedResponse } from '../api/contract.ts';
 import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { toSchemas } from '../api/openapi.ts';
-import type { DocumentedResponse, Operation, Parameter } from '../api/operations.ts';
+import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import { componentReference } from '../api/schemas.ts';
 import type { Answer } from '../client/call.ts';
 import { isJsonType, otherRecord, titleOrText } from '../client/read-answer.ts';
@@ -155,8 +155,4 @@ export function failOn(answer: CheckAnswer, reason: string, details: Partial<Fin
 /** Returns the GET operations, in the order of the contract. */
 export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
-}
-
-export function idParameter({ parameters }: Operation): Parameter | undefined {
-  return parameters.find(({ name }) => name === 'id');
 }

@@ -1,7 +1,7 @@
 import { sunsetOf } from '../api/contract.ts';
 import { headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Operation, Parameter } from '../api/operations.ts';
+import { idParameter, type Operation, type Parameter } from '../api/operations.ts';
 import { int64Max } from '../api/record-values.ts';
 import { isShown } from '../api/same-values.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
@@ -19,16 +19,7 @@ import {
   statusText,
   warn,
 } from './check.ts';
-import {
-  askList,
-  detailsOf,
-  failOn,
-  idParameter,
-  judge,
-  listedIds,
-  recordOf,
-  recordsOf,
-} from './judge-answer.ts';
+import { askList, detailsOf, failOn, judge, listedIds, recordOf, recordsOf } from './judge-answer.ts';
 
 /** Checks a list, its next page and a filter. */
 export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {

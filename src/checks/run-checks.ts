@@ -1,5 +1,5 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
-import type { Operation } from '../api/operations.ts';
+import { idParameter, type Operation } from '../api/operations.ts';
 import { type Attempt, statusRule } from '../client/answer-table.ts';
 import type { Answer, CallInput, OperationRequest } from '../client/call.ts';
 import type { RawRequest } from '../client/user-request.ts';
@@ -23,7 +23,7 @@ import {
   states,
   statusText,
 } from './check.ts';
-import { idParameter, readsOf } from './judge-answer.ts';
+import { readsOf } from './judge-answer.ts';
 
 /** The result of a check: its gravest finding, with the secrets masked. */
 export interface CheckResult extends Omit<Check, 'run' | 'findFault'>, Finding {

@@ -159,7 +159,8 @@ export function statusRule(status: number | undefined, author?: Author): AnswerR
 export function errorKindOf(status: number, author: Author, method: string, isList = false): ErrorKind {
   const isMissing = isMissingStatus(status);
   if (isMissing && isList) return 'unavailable';
-  // Services answer so without a body when they refuse a token, or have no such record.
+  // The author of an answer without a body is unknown. Services themselves answer so to a token that they refuse, and to a GET of a
+  // record that they do not have.
   const isUsual = isMissing ? isSafeMethod(method) : isDeniedStatus(status);
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }

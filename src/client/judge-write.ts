@@ -85,10 +85,10 @@ export function judgeSuccess(
     return { verdict: 'pending', attempt, record, id, reason };
   }
   if (mismatch === undefined && (record || isDelete)) return { verdict: 'shown', attempt, record, id };
-  const message = mismatch ?? `the service answered ${response.status} without a record`;
-  const verdict = mismatch === undefined ? 'empty' : 'unclear';
-  const code = mismatch === undefined ? 'unread' : 'other_value';
-  return { verdict, attempt, record, id, reason: { code, message } };
+  if (mismatch !== undefined)
+    return { verdict: 'unclear', attempt, record, id, reason: { code: 'other_value', message: mismatch } };
+  const message = `the service answered ${response.status} without a record`;
+  return { verdict: 'empty', attempt, record, id, reason: { code: 'unread', message } };
 }
 
 /**

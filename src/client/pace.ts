@@ -31,7 +31,7 @@ export class Pace {
 
   /**
    * @param rate the most requests a second, unlimited by default. Each attempt counts.
-   * @param patienceMs how long a service may give no answer before the run stops, at most 30 s: a gateway may be away for a moment.
+   * @param patienceMs how long a service may give no answer before the run stops, but at most `longestPatienceMs`.
    */
   constructor(rate: number | undefined, stop: Stop<CliError>, patienceMs: number) {
     this.outage = new Outage(patienceMs);
@@ -132,7 +132,6 @@ class Outage {
   /** When the first attempt without a response after the last response began. */
   private silentSince: number | undefined;
 
-  /** @param patienceMs at most 30 s count. */
   constructor(patienceMs: number) {
     this.patienceMs = Math.min(patienceMs, longestPatienceMs);
   }

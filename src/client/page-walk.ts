@@ -145,9 +145,10 @@ function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly strin
 }
 
 /**
- * Returns the next step by the description, if the description covers this page.
+ * Returns the next step as the description says how pages follow each other. Returns undefined if the description does not say it, or
+ * says nothing about this page, such as a page without a cursor.
  *
- * @param sign what the answer says about further records.
+ * @param sign why there may be more records, by the answer.
  */
 function describedStep(walk: Walk, page: Page, sign: string | undefined): PageStep | undefined {
   const { first, size, count, pages, operation } = walk;

@@ -19,7 +19,7 @@ export interface NumberNotation {
 
 const plainNotation: NumberNotation = { thousands: null, decimal: null };
 
-const countRule = 'must be a whole number from 0 to 9007199254740991';
+const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
 
 /** Parses digits. @throws ValueError for any other text, such as `12.0` or `1e3`, and for a number out of range. */

@@ -85,6 +85,7 @@ export class Stop<Cause> {
   trigger(cause: Cause, why?: string): void {
     if (this.cause) return;
     this.cause = cause;
+    // A run may also stop without a signal. After one, a timer of `inTwoSteps` ends the whole command a little later.
     setTimeout(() => this.abandon(), graceMs).unref();
     this.stopController.abort(new StoppedError(why));
   }

@@ -49,7 +49,7 @@ function nounOfNames({ context, noun, view }: Access): NamedNoun | undefined {
   return context.printer().shows(view, column) ? referenceFields[field] : undefined;
 }
 
-/** Begins to read the names that a view shows, at the same time as its records. The names of the pets of a single record are read after it. */
+/** Begins to read the names that a view shows, at the same time as its records. The name of the pet of a single order is read later. */
 export function beginNames(access: Access, { isList }: { readonly isList: boolean }): void {
   const noun = nounOfNames(access);
   if (noun && (isList || noun === 'categories')) access.names.beginReading(noun);

@@ -46,7 +46,8 @@ export function listRecords(
     const read = () => readPages(access, { ...query, where });
     if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
     const pages = read();
-    // The names are read at the same time as the first page. If both fail, the page is awaited first, so its error is reported.
+    // The names and the first page are read at the same time. If both readings fail, the error of the page is reported, because the page
+    // is awaited first.
     beginNames(access, { isList: true });
     const first = await pages.next();
     const nameById = await readNames(access);

@@ -215,7 +215,8 @@ function failedError(
   const { kind = 'failed', hint } = reasonRule(code);
   const subject = subjectOf(access, row);
   if (kind === 'not-found') return error ?? new CliError(kind, `${subject} does not exist`);
-  if (kind === 'usage') return new UsageError(`the count of pet ${row.id}: ${message}`);
+  if (kind === 'usage')
+    return new UsageError(`${access.noun.isCount ? `the count of pet ${row.id}` : subject}: ${message}`);
   if (error && code !== 'stale') return error;
   const change = code === 'changed' ? ' was changed in the meantime' : '';
   return new CliError(kind, `${subject}${change}: ${message}`, {
