@@ -3,13 +3,13 @@ import type { Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
-import { listRuns, type RunInfo, type RunList, readHeader } from './list-runs.ts';
+import { listRuns, type RunInfo, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { defaultFlags, type Run } from './run.ts';
 import { isPerhapsWritten, isResumable, needsPerson, type RunRow } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextSubject, type SessionSubject, shardOfUndo } from './session-subject.ts';
-import { findTarget } from './target.ts';
+import { findTarget, lockTarget } from './target.ts';
 
 /**
  * Prepares `resume` or `undo`. A dry run prints a plan, whose columns are those of the noun of the run, so it chooses the run at
@@ -30,50 +30,51 @@ export async function prepareSession(
     mode === 'write' ? undefined : chooseRun(await listRuns(context.io), query, context.settings);
   return {
     view: sessionView(choice?.header.noun ?? 'inventory', mode),
-    async run() {
-      // A run of a shard must be named, so a command without an id locks the whole target.
-      const header = id === undefined ? undefined : await readHeader(context.io, id);
-      const { name = verb, flags: runFlags = defaultFlags } = header ?? {};
-      const shard = header && verb === 'undo' ? shardOfUndo(header) : runFlags.shard;
-      const findSubject = (list: RunList) => findNextSubject(context, list, query, mode);
-      return runSession(
-        context,
-        { place: { target, name, flags: { ...runFlags, shard } }, findSubject },
-        flags,
-        mode,
-      );
-    },
+    run: () => continueRun(context, query, flags, mode),
   };
 }
 
-/** Finds the subject of the next session, or says that there is nothing to do. */
-async function findNextSubject(
+/** Finds the run and carries out its next session, or says that there is nothing to do. */
+async function continueRun(
   context: Context,
-  list: RunList,
   query: RunQuery,
+  flags: SessionFlags,
   mode: SessionMode,
-): Promise<{ readonly subject: SessionSubject } | { readonly output: Output }> {
-  const { verb, id } = query;
+): Promise<Output> {
+  const { verb, target, id } = query;
+  // A run of a shard must be named, so a command without an id locks the whole target.
+  const header = id === undefined ? undefined : await readHeader(context.io, id);
+  const { name = verb, flags: runFlags = defaultFlags } = header ?? {};
+  const shard = header && verb === 'undo' ? shardOfUndo(header) : runFlags.shard;
+  const locked = { target, name, flags: { ...runFlags, shard } };
+  await using lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
+  const list = await listRuns(context.io);
   const info = chooseRun(list, query, context.settings);
   if (!info) {
     const note = `there is no run on this target, so there is nothing to ${verb}: only commands that read a file or an editor are runs`;
-    return { output: { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] } };
+    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
   }
   const subject = await readNextSubject(list, verb, info);
   if (!subject) {
     const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
-    return { output: nothingOutput(verb, ended, other, mode) };
+    return nothingOutput(verb, ended, other, mode);
   }
-  const { run, undoneRun } = subject;
-  if (undoneRun) await context.notice('summary', describeUndone(undoneRun));
-  const uncertainRows = run.id === undefined ? (undoneRun?.rows.filter(isSettledByResume) ?? []) : [];
+  await describeUndo(context, subject);
+  // Awaited, because the lock is released at the end of this function.
+  return await runSession(context, subject, flags, mode, lock);
+}
+
+/** Says first what an undo takes back, and what it would leave alone. */
+async function describeUndo(context: Context, { run, undoneRun }: SessionSubject): Promise<void> {
+  if (!undoneRun) return;
+  await context.notice('summary', describeUndone(undoneRun));
+  const uncertainRows = run.id === undefined ? undoneRun.rows.filter(isSettledByResume) : [];
   if (uncertainRows.length > 0)
     await context.notice(
       'warning',
-      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; run \`petstore resume ${info.id}\` first: it finds out`,
+      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; run \`petstore resume ${undoneRun.id}\` first: it finds out`,
     );
-  return { subject };
 }
 
 /** Returns true if it is uncertain whether a row was written, and a resume finds out. */

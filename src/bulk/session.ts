@@ -25,7 +25,7 @@ import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
-import { listRuns, type RunList, toRunInfo } from './list-runs.ts';
+import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
 import { type Report, reportOutput, reportView } from './report.ts';
 import {
@@ -38,7 +38,7 @@ import {
 } from './row-view.ts';
 import { type Run, type RunHeader, runKinds, shardName } from './run.ts';
 import type { SessionSubject } from './session-subject.ts';
-import { lockTarget, type TargetLock } from './target.ts';
+import type { TargetLock } from './target.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -62,29 +62,19 @@ export function sessionView(noun: NounName, mode: SessionMode): View<object> {
   return mode === 'write' ? reportView : createRowView(noun);
 }
 
-/** Where a session writes, and how it finds its run. */
-interface SessionSource {
-  /** The target and the shard to lock, and the name that other processes see. */
-  readonly place: Pick<RunHeader, 'target' | 'name' | 'flags'>;
-  /** Finds the subject among the runs of this user, or returns the output of a command that has nothing left to do. */
-  findSubject(list: RunList): Promise<{ readonly subject: SessionSubject } | { readonly output: Output }>;
-}
-
 /**
- * Runs a session: plans, asks, writes and reports, under a lock. Without writing it only plans, and locks nothing.
+ * Carries out a session: plans, asks, writes and reports.
  *
+ * @param lock the lock on the target. Without it the session only plans.
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
 export async function runSession(
   context: Context,
-  { place, findSubject }: SessionSource,
+  subject: SessionSubject,
   flags: SessionFlags,
   mode: SessionMode,
+  lock: TargetLock | undefined,
 ): Promise<Output> {
-  await using lock = mode === 'write' ? await lockTarget(context, place, flags) : undefined;
-  const found = await findSubject(await listRuns(context.io));
-  if ('output' in found) return found.output;
-  const { subject } = found;
   lock?.nameRun(subject.run);
   const { session, plan, guardError } = await planSession(context, subject, flags);
   if (!lock) return previewOutput(subject.run, plan, mode === 'diff', guardError);

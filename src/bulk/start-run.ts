@@ -6,7 +6,7 @@ import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { checkDelivery } from './deliveries.ts';
-import type { RunList } from './list-runs.ts';
+import { listRuns, type RunList } from './list-runs.ts';
 import { toRunJson } from './report.ts';
 import {
   areDisjoint,
@@ -19,7 +19,7 @@ import {
 } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
-import { describeBinding, findTarget } from './target.ts';
+import { describeBinding, findTarget, lockTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -81,14 +81,14 @@ export async function startRun(
     const zeros = toRunJson({ header, counts: rowTotals([]).counts });
     return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
-  const findSubject = async (list: RunList) => {
-    if (mode === 'write') {
-      await checkDelivery(context, list, run);
-      await warnOfRepeatedCreates(context, list, header);
-    }
-    return { subject: { list, run } };
-  };
-  return runSession(context, { place: header, findSubject }, flags, mode);
+  await using lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
+  const list = await listRuns(context.io);
+  if (lock) {
+    await checkDelivery(context, list, run);
+    await warnOfRepeatedCreates(context, list, header);
+  }
+  // Awaited, because the lock is released at the end of this function.
+  return await runSession(context, { list, run }, flags, mode, lock);
 }
 
 /** Warns if an unfinished run creates the records of the same file: what it has made would be made again. */
