@@ -47,7 +47,7 @@ function findCache() {
   return undefined;
 }
 
-/** Each command runs other functions, offline too, and a cache has only those of the run that wrote it. */
+/** Each command runs other functions, offline too, and a cache has only the functions of the run that wrote it. */
 function programCache(command) {
   return cacheFile(`${program}-${command}${words.includes('--offline') ? '-offline' : ''}`);
 }
@@ -100,7 +100,7 @@ function cacheFile(name) {
 function cacheFolder() {
   const user = process.getuid?.();
   if (user === undefined || user === fs.statSync(dist).uid) return dist;
-  // The home of root, as sudo tells it, can be that of somebody else.
+  // Under sudo, HOME can be the home of another user.
   if (user === 0) return undefined;
   const { HOME, XDG_CACHE_HOME } = process.env;
   // A relative path would run what lies in the current folder.

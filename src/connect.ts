@@ -32,7 +32,7 @@ export async function connect(context: Context, purpose: ClientPurpose): Promise
     const transport = await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), purpose);
     return openClient(context, { ...service, transport }, purpose);
   }
-  // The wait ends before the deadline, however short that is. The error of the lock then names its holder, and that of the deadline cannot.
+  // The wait ends before the deadline, however short that is. The error of the wait names the holder of the lock.
   const lockWaitMs = settings.get('timeout') * 0.9;
   const { createOfflineTransport } = await import('./server/offline.ts');
   const transport = await createOfflineTransport(resolvePaths(io).offlineStore, {
@@ -108,7 +108,7 @@ export const checkTimeoutMs = 10_000;
 
 /**
  * Returns the limits of calls. Checks have short limits, because people wait for the answer. Bulk work retries even if the service
- * cannot be reached. Any other command does so only if the user has set the number of retries.
+ * cannot be reached. Any other command retries then only if the user has set the number of retries.
  */
 function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): CallLimits {
   const timeout = settings.explain('timeout');
@@ -168,7 +168,7 @@ interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
   readonly token: 'none' | 'of-origin' | 'any';
 }
 
-/** Collects the headers of every request. A header of `--header` replaces the one of the token. */
+/** Collects the headers of every request. A header of `--header` replaces the header of the token. */
 async function collectHeaders(context: Context, sources: HeaderSources): Promise<ClientHeaders> {
   const { secrets, settings } = context;
   const { baseUrl, contract, headerFlags } = sources;

@@ -48,7 +48,7 @@ export interface Context extends Pick<Notices, 'notice'> {
 }
 
 /**
- * Returns the URL that the paths of operations are appended to: the base URL, or that of the embedded store. A binding may have a
+ * Returns the URL that the paths of operations are appended to: the base URL, or the URL of the embedded store. A binding may have a
  * base path, for a base URL without a path.
  *
  * @throws UsageError `no_target` if nothing says which service to call.

@@ -109,7 +109,7 @@ function memoize<Args extends readonly [unknown?], Value>(
 /** How long the work of an interrupted command may take to end, in milliseconds. */
 const endMs = 200;
 
-/** Returns the error of an interrupted command: that of its work if it ends in time, because it says more than that of the signal. */
+/** Returns the error of an interrupted command. The error of its work says more than the error of the signal, but may come too late. */
 async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await withinLimits({ limitMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =

@@ -200,7 +200,7 @@ export function jsonContent(
 /**
  * Lists the parameters. The parameters of the path template come first.
  *
- * @param stated the parameters of the path item, and then those of the operation, which override them.
+ * @param stated the parameters of the path item, and then the parameters of the operation, which override them.
  */
 function parametersOf(path: string, stated: readonly JsonValue[], root: Description): DocumentParameter[] {
   const parameters = new Map<string, DocumentParameter>();

@@ -12,14 +12,14 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 // what `delete` deletes.
 //
 // - An operationId that is exactly ours is taken first. Else the path of a collection ends with the noun, the path of a
-//   record is that of the collection and the noun's id, and the method says what the operation does.
+//   record adds the noun's id to the path of its collection, and the method says what the operation does.
 // - An operation that cannot be called, that has other records, or that may add to a count is refused (obstacles.ts).
 // - If the list or the get is refused because of its records, so are the writes.
 // - Without a get, an update that replaces the record is bound only if the list shows each field that it takes.
 // - If several operations fit equally, none is bound.
 //
-// If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it. If none is at
-// such a path, it is the one that has most of our fields.
+// If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it. The nearest
+// operation is at the path that we look for. Without an operation there, it is the operation that has most of our fields.
 
 /** The search result for one operation of the table, with the reason for its state. */
 export interface Match extends Obstacle {

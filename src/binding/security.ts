@@ -15,7 +15,7 @@ const bearer: TokenPlace = { label: 'the header authorization', header: { name: 
 
 /** How the operations of a description take a token. All bound operations take it in one header. */
 export interface Security {
-  /** The header of the token, unless it is that of the settings, by default `Authorization: Bearer`. */
+  /** The header of the token. Without it the settings name the header, by default `Authorization: Bearer`. */
   readonly header: TokenHeader | undefined;
   /**
    * Returns whether an operation takes the token, and why it cannot be called if it wants the token elsewhere. An empty `security`

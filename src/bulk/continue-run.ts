@@ -12,7 +12,7 @@ import { readNextSubject, type SessionSubject, shardOfUndo } from './session-sub
 import { findTarget, lockTarget } from './target.ts';
 
 /**
- * Prepares `resume` or `undo`. A dry run prints a plan, whose columns are those of the noun of the run, so it chooses the run at
+ * Prepares `resume` or `undo`. A dry run prints a plan, and the noun of the run decides its columns, so a dry run chooses the run at
  * once.
  *
  * @param id the id of the run. By default it is the last run on the target.

@@ -36,7 +36,7 @@ export function followUpOf(
   );
   const again = [...(undoes === null ? ['resume', id] : ['undo', undoes]), ...pace];
   if (unwritten === 'journal') return undefined;
-  // Another file, because the one of this session could not be written.
+  // Another file, because this session could not write its file.
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
   const openRows = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unwritten === undefined && openRows.length === 0) return undefined;

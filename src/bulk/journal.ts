@@ -55,7 +55,7 @@ export class Journal {
     this.write(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
-  /** Appends a plan, and returns when it is on the disk. @param number its number among all plans on the target. */
+  /** Appends a plan, and returns when it is on the disk. @param number as `planNumber` in `Run`. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.write(rows.slice(at, at + linesOfWrite).map(toPlanEvent));
@@ -147,11 +147,11 @@ export async function beginSession(list: RunList, run: Run, rows: readonly RunRo
   }
 }
 
-/** The most bytes that all journals together may have, unless the last runs alone have more. */
+/** The most bytes that all journals together may have, unless the journals that must stay have more. */
 const maxJournalBytes = 2 ** 30;
 /** The most runs. Each command that writes reads two lines of each of them. */
 const maxRuns = 2000;
-/** The number of last runs that are always kept. */
+/** So many of the newest runs always stay. */
 const minKeptRuns = 50;
 
 /**

@@ -55,7 +55,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   return run;
 }
 
-/** Puts the rows of a later plan in the place of those of earlier plans. An undo may have further rows. */
+/** Replaces rows of earlier plans by the rows of a later plan. The later plan of an undo may have further rows. */
 function replaceRows(rows: readonly RunRow[], planRows: readonly RunRow[]): readonly RunRow[] {
   if (rows.length === 0) return planRows;
   const rowsByLine = new Map([...rows, ...planRows].map((row) => [row.line, row]));

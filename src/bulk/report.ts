@@ -53,7 +53,7 @@ export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'cou
 }
 
 /**
- * A report as one JSON object: the facts of the run, and those of the session.
+ * A report as one JSON object: the facts of the run, and the facts of the session.
  *
  * @param next the command that continues the run, unless it is finished.
  * @param undo the command that takes it back, if it wrote rows and can be undone.

@@ -42,7 +42,7 @@ const eventSchema = v.variant('kind', [
     }),
     v.check(({ planned, outcome }) => planned !== undefined || outcome !== undefined),
   ),
-  // Completes a plan. `number` is its number among all plans on the target.
+  // Completes a plan. `number` is as `planNumber` in `Run`.
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. `planned` is the write of a row in place of the planned one, because its record has changed.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
@@ -138,7 +138,7 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
   return { ...newRow({ line, id, intent, text }), planNumber, planned, doubt, outcome, stock };
 }
 
-/** Completes a plan of a run. @param number its number among all plans on the target. */
+/** Completes a plan of a run. @param number as `planNumber` in `Run`. */
 export function endPlan(run: Run, rows: readonly RunRow[], number: number): void {
   for (const row of rows) {
     run.marked.delete(row.line);

@@ -121,7 +121,7 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
 /** The end of a session: the last line of its journal. */
 export const sessionEndSchema = v.object({
   ...totalsSchema.entries,
-  /** The number of this run's last plan. All plans on a target share one count. */
+  /** As in `Run`. */
   planNumber: v.number(),
   /** The path of the last file of rejects, if there is one. */
   rejects: v.optional(v.string()),
@@ -145,7 +145,7 @@ export interface Run {
   started?: string | undefined;
   /** The length in bytes of the journal that was read, without an incomplete end; undefined for a new run. */
   journalBytes?: number | undefined;
-  /** The number of this run's last plan, 0 before the first. All plans on a target share one count. */
+  /** The number of this run's last plan, 0 before the first. The plans of all runs on a target are counted together, from 1. */
   planNumber: number;
   /** The end of the last session, unless it was killed or goes on. */
   end?: SessionEnd | undefined;

@@ -153,8 +153,8 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
 }
 
 /**
- * Asks for an id that no record has: one above those of the list. If the service refuses it as too large, or has a record with it on
- * a page that was not read, asks for the largest int32.
+ * Asks for an id that no record has: one above the largest id of the list. If the service refuses it as too large, or has a record
+ * with it on a page that was not read, asks for the largest int32.
  */
 export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   const list = await askList(context, operation);

@@ -88,7 +88,7 @@ function* mismatchesIn(
   yield* mismatchesOfMembers(schema, value, pointer, comparison, whole);
 }
 
-/** Lists the schemas that a value must also fit: the target of a reference, and those of `allOf`. */
+/** Lists the schemas that a value must also fit: the target of a reference, and the schemas of `allOf`. */
 function conjoinedSchemas(
   { $ref: reference, allOf }: JsonObject,
   comparison: Comparison,

@@ -60,7 +60,7 @@ export interface Check {
   readonly id: string;
   /** The operation under test. If the operation is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
-  /** True if all later checks are skipped if this check fails. Its exit code is then that of the command. */
+  /** True if all later checks are skipped if this check fails. The command then exits with the code of this check. */
   readonly isPrerequisite?: boolean | undefined;
   /** Runs the check. If it returns no finding, there was nothing to check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;

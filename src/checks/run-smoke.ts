@@ -108,7 +108,7 @@ async function runWriteChecks(
 }
 
 /**
- * Returns a failure if the checks were stopped, or if only those of the group reach ran. The report then says why the exit code is not 0.
+ * Returns a failure if the checks were stopped, or if only the group reach ran. The report then says why the exit code is not 0.
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],

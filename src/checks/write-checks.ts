@@ -211,7 +211,7 @@ function judgeSettled(
 /**
  * Deletes a test record if it exists.
  *
- * @param limits of the delete in the cleanup; by default those of the client.
+ * @param limits the limits of the delete in the cleanup; by default the limits of the client.
  * @returns warnings about the answer.
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be read.
  */

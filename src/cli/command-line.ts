@@ -56,7 +56,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   return { flags, isCompletion: false, usesConfig, run };
 }
 
-/** Prints the help page that a line asks for, or that of a group without a verb. @throws UsageError for an unknown command. */
+/** Prints the help page that a line asks for, or the page of a group without a verb. @throws UsageError for an unknown command. */
 export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
   const page = findPage(context, argv);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';

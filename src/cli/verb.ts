@@ -64,7 +64,7 @@ export type Values = Readonly<Record<string, unknown>>;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly (Command | Unloaded)[];
-  /** The flags of a line without a verb, such as `petstore --version`. By default those of `alone`. */
+  /** The flags of a line without a verb, such as `petstore --version`. By default the flags of `alone`. */
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line has no verb. */
   readonly alone?: Action;

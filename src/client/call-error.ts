@@ -125,7 +125,7 @@ interface Hint {
   readonly text: string | ((failure: Failure) => string);
 }
 
-/** The hints by name. The first hint whose condition holds is given, so those of certificates and tokens come before the guesses. */
+/** The hints by name. The first hint whose condition holds is given, so hints about certificates and tokens come before the guesses. */
 const hints: Readonly<Record<string, Hint>> = {
   expiredCertificate: {
     when: (failure) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)),

@@ -37,7 +37,7 @@ export function parseHeaderFlag(text: string): Header {
 }
 
 /**
- * Merges headers into those of a request, by lower-case name. A later header replaces an earlier one of the same name,
+ * Merges headers into the headers of a request, by lower-case name. A later header replaces an earlier one of the same name,
  * but two that one flag gave form a list. Errors never quote the value.
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.

@@ -4,7 +4,7 @@ import { topicNames } from '../cli/command-words.ts';
 import { argument, programFlags } from '../cli/flag.ts';
 import { action, type Program } from '../cli/verb.ts';
 
-/** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers the latter alone. */
+/** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers `--version` without other words. */
 const printVersion = action({
   wrongSettings: 'unread',
   examples: ['petstore version'],

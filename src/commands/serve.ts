@@ -80,7 +80,7 @@ function parseShare(text: string): number {
 /**
  * Serves the store until a signal arrives or the command ends. Prints the URL when the server accepts connections.
  *
- * @returns the exit code, which is that of the command.
+ * @returns the exit code of the command.
  */
 async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<number> {
   const store = storeToServe(context, flags);

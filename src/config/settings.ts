@@ -129,8 +129,8 @@ function selectedProfile({ env }: Io, flags: SettingFlags, file: ConfigFile): Pr
 }
 
 /**
- * Reads the values of all sources, those of one key in the order of their precedence. Each is checked, even if another one takes
- * precedence.
+ * Reads the values of all sources. The values of one key are in the order of their precedence. Each value is checked, even if another
+ * one takes precedence.
  *
  * @param profile the profile to read; empty for none.
  */

@@ -15,7 +15,7 @@ export interface ColumnRules {
   readonly refusal?: string;
   /** A key that only printed records have. Their further keys are not refused, because the service may have added them. */
   readonly printedKey?: string | undefined;
-  /** Returns the hint for a field without a column. @param columns those of the input. */
+  /** Returns the hint for a field without a column. @param columns the columns of the input. */
   missingHint?(field: string, columns: readonly string[]): string;
 }
 

@@ -242,7 +242,7 @@ function detectFormat(head: string, name: string, isColumn: (cell: string) => bo
   const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(head);
   if (kind === 'json' || kind === 'jsonl') return { kind, delimiter: '', text: head };
   const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
-  // A blank line remains in its place, so that line numbers are those of the file.
+  // A blank line remains in its place, so that each line has the number that it has in the file.
   const text = line === undefined ? head : head.slice(line.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(text, isColumn));
   return { kind, delimiter, text };

@@ -52,7 +52,7 @@ export function rejectsName(
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
 }
 
-/** @throws UsageError if the folder of the file does not exist, or the name is that of a device or a folder. */
+/** @throws UsageError if the folder of the file does not exist, or the name belongs to a device or a folder. */
 export function checkFileName({ name, folder }: FileName, flag: string): void {
   const path = resolve(folder, name);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)

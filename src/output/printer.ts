@@ -19,7 +19,7 @@ import { type ColorMode, createStyle } from './style.ts';
 
 interface PrinterOptions {
   readonly format: OutputFormat;
-  /** The columns to print, in this order. By default those of the view. */
+  /** The columns to print, in this order. By default the columns of the view. */
   readonly fields: readonly string[] | undefined;
   /** The column to sort by: `name`, or `-name` to descend. */
   readonly sort: string | undefined;

@@ -89,7 +89,7 @@ export class CliError extends Error {
     this.details = details;
   }
 
-  /** Returns this error with further details, which replace those of the same name, and perhaps with another message. */
+  /** Returns this error with further details, which replace details of the same name, and perhaps with another message. */
   with(details: ErrorDetails, message = this.message): CliError {
     return new CliError(this.kind, message, { ...this.details, ...details });
   }
@@ -231,7 +231,7 @@ const kindOfSignal = { SIGINT: 'interrupted', SIGTERM: 'terminated', SIGHUP: 'hu
 export class InterruptedError extends CliError {
   private readonly signal: Signal;
 
-  /** @param details those of the call that was in progress, if it may have been applied. */
+  /** @param details the details of the call that was in progress, if it may have been applied. */
   constructor(signal: Signal, details?: ErrorDetails, message?: string) {
     const kind = kindOfSignal[signal];
     super(kind, message ?? kind.replace('-', ' '), details);

@@ -8,7 +8,7 @@ import { processExists, processId } from './io.ts';
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
  * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process and the host. The
- * lock of a process that has ended is taken over, but never that of another host or container.
+ * lock of a process that has ended is taken over, but never a lock of another host or container.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for 30 seconds.
  */

@@ -90,7 +90,7 @@ const clearScreen = '\x1b[2J\x1b[H';
 
 /**
  * Reads a list again and again, and each time clears the terminal and prints the table with its time. A failed reading prints its
- * cause below the table. A signal ends it without an error, and the exit code is that of the signal.
+ * cause below the table. A signal ends it without an error, with the exit code of the signal.
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */

@@ -226,7 +226,7 @@ function failedError(
   });
 }
 
-/** Returns the error of a write that may have been applied: exit 6, or that of the signal. */
+/** Returns the error of a write that may have been applied. Its exit code is 6, or the code of the signal. */
 function unknownError(
   access: Access,
   row: Row,

@@ -178,7 +178,7 @@ class SharedStore {
     const version = versionOf(this.file);
     if (version === this.saved?.version) return;
     const store = readStore(this.file) ?? seedStore();
-    // A run must not continue in a store other than that of its journal.
+    // A run must not continue in another store than the one that its journal names.
     if (this.current.id !== undefined && store.id !== this.current.id)
       throw new CliError(
         'failed',

@@ -107,7 +107,7 @@ export class Collection<Value extends object = object> {
 /** A record as the file of a store has it. */
 export type RecordWithId<N extends NounName> = NewRecord<N> & { readonly id: bigint };
 type StoredPet = RecordWithId<'pets'> & { readonly status: PetStatus };
-/** An inventory entry. Its status is that of the pet. */
+/** An inventory entry. Its status is the status of the pet. */
 type StoredItem = NewRecord<'inventory'> & { readonly petId: bigint };
 
 export function toPet(id: bigint, { status = 'available', ...fields }: NewRecord<'pets'>): StoredPet {

@@ -70,7 +70,7 @@ export interface RecordPort {
 interface PortOptions {
   /** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
   readonly run?: { readonly pace: Pace; readonly mayCreate: boolean };
-  /** By default those of the client. */
+  /** By default the limits of the client. */
   readonly limits?: CallLimits | undefined;
   /** False if the profile says that the ETags of the service cannot be used. */
   readonly sendsEtags: boolean;

@@ -55,7 +55,7 @@ export const intentSchema = v.variant('kind', [
 /** The write that a plan has chosen for a row. */
 export const plannedSchema = v.object({
   action: v.picklist(['create', 'set', 'remove']),
-  /** The value that the record had before. An uncertain row keeps that of its first attempt. */
+  /** The value that the record had before. An uncertain row keeps the value from before its first attempt. */
   before: value,
   after: value,
 });

@@ -116,7 +116,7 @@ export function endStopped(state: State): Next {
 /**
  * Ends a row without success: as failed if it was certainly not written, otherwise as unknown.
  *
- * @param why the code and message of the reason. By default those of the last attempt.
+ * @param why the code and message of the reason. By default the last attempt gives both.
  */
 export function endWithoutSuccess(
   state: State,

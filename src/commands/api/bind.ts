@@ -89,7 +89,7 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
 
-/** Removes the binding for the base URL: that of the profile, or else that of the origin. */
+/** Removes the binding for the base URL: the binding of the profile, or without one the binding of the origin. */
 export async function unbind(context: Context): Promise<void> {
   requireOnline(context, 'api unbind');
   const baseUrl = context.settings.get('base-url');
