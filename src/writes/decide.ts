@@ -128,10 +128,15 @@ function leaveUnknown(code: ReasonCode, message: string): Outcome {
   return { kind: 'unknown', reason: { code, message } };
 }
 
+/** Says what a write sent: `5 was sent`, `a DELETE was sent`. */
+export function describeSent(after: RecordValue): string {
+  return after === null ? 'a DELETE was sent' : `${describeValue(after)} was sent`;
+}
+
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
 function leaveAsChanged({ before, after }: Planned, now: RecordValue): Outcome {
   const current = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
-  const message = `it was ${describeValue(before)} before, ${describeValue(after)} was sent, and ${current} now`;
+  const message = `it was ${describeValue(before)} before, ${describeSent(after)}, and ${current} now`;
   return leaveUnknown('changed', message);
 }
 

@@ -6,9 +6,9 @@ import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Event, next, type Situation } from '../../src/writes/next.ts';
 import type { RecordPort } from '../../src/writes/port.ts';
-import type { Intent, Planned, Row } from '../../src/writes/row.ts';
+import type { Doubt, Intent, Outcome, Planned } from '../../src/writes/row.ts';
 import { type Settled, settleAll } from '../../src/writes/settle.ts';
-import { initialState, type State } from '../../src/writes/state.ts';
+import { initialState, type Next as Result, type State, type Step } from '../../src/writes/state.ts';
 
 // Everything that can happen to one row: every state that `next` reaches meets every event that can follow. No step may break a
 // rule, and each kind of row comes to each of its outcomes.
@@ -19,31 +19,29 @@ const [mia, rex] = [{ name: 'Mia' }, { name: 'Rex' }];
 const shownCounts: readonly RecordValue[] = [5, 10, 15, 7];
 const shownFields: readonly RecordValue[] = [mia, rex, { name: 'Tom' }];
 const record = { fields: {}, original: {} };
-const [reading, tagged] = [{ record }, { record: { ...record, etag: '"a"' } }];
-/** What may come of a reading: no record either. */
-const readingsOf = (shown: readonly RecordValue[]): readonly Event[] => [
-  ...[null, ...shown].map((now): Event => ({ kind: 'read', now, reading })),
-  { kind: 'read', now: shown[0] ?? null, reading: tagged },
-  { kind: 'not-read', error: new CliError('unavailable', 'no answer', { status: 500 }) },
-  { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) },
-  { kind: 'stopped' },
-];
+const [begin, stopped] = [{ kind: 'begin' }, { kind: 'stopped' }] as const;
+const read = (now: RecordValue, etag?: string): Event => {
+  return { kind: 'read', now, reading: { record: { ...record, etag } } };
+};
+const unread = (status: number): Event => {
+  return { kind: 'not-read', error: new CliError(status < 500 ? 'failed' : 'unavailable', 'no', { status }) };
+};
+const answer = (verdict: Verdict, status: number, id?: bigint): Event => {
+  const reason = verdict === 'empty' ? undefined : ({ code: 'rejected', message: 'no' } as const);
+  const error = new CliError('failed', 'no', { status });
+  const write = { verdict, id, reason, error, attempt: { response: { status } } as Attempt };
+  return { kind: 'sent', write };
+};
 /** The verdicts after which a write may have been applied. */
 const doubts = ['empty', 'unclear', 'pending', 'lost', 'unrepeatable'] as const;
 const verdicts: readonly Verdict[] = [
   ...doubts,
   ...(['shown', 'conflict', 'condition-failed', 'missing', 'busy', 'rejected'] as const),
 ];
-const answers: readonly Event[] = verdicts.flatMap((verdict) =>
-  [7n, undefined].map((id): Event => {
-    const status = verdict === 'condition-failed' ? 412 : 400;
-    const error = new CliError('failed', 'no', { status });
-    const attempt = { response: { status } } as Attempt;
-    const reason = { code: 'rejected', message: 'no' } as const;
-    const write: JudgedWrite = { verdict, id, reason, error, attempt };
-    return { kind: 'sent', write };
-  }),
-);
+const sendings = verdicts.flatMap((verdict) => {
+  const status = verdict === 'condition-failed' ? 412 : verdict === 'conflict' ? 409 : 400;
+  return [answer(verdict, status, 7n), answer(verdict, status)];
+});
 
 const planned = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Planned => ({
   before,
@@ -107,190 +105,263 @@ const situations: Readonly<Record<string, Situation>> = {
   'whose record PUT cannot create': { ...usual, abilities: { ...abilities, createsBy: 'POST' } },
 };
 
-const numbers = new Map<object, number>();
-
-/** Names a state of a row by all its members except the attempts, which only messages count. Parts of events are numbered. */
+/** Names a state of a row by all its members except the attempts, which only messages count. */
 function keyOf({ id, intent, attempts, reading, lastWrite, ...others }: State): string {
-  const parts = [reading, lastWrite].map((part) => {
-    if (part && !numbers.has(part)) numbers.set(part, numbers.size);
-    return part && numbers.get(part);
-  });
-  return JSON.stringify([others, ...parts]);
+  const read = reading && `read ${reading.record?.etag}`;
+  return JSON.stringify([others, read, lastWrite && `${lastWrite.verdict} ${lastWrite.id}`]);
 }
 
 const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
 
-/** Names the rule that a step breaks. */
-function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>) {
-  const { planned, intent } = state;
-  const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
-  const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
-  if (isUncertain(state) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  const isOpen = state.doubt === 'refused' || after.doubt === 'refused';
-  if (isOpen && isDenied && event.kind !== 'read')
-    return 'a row whose refused write may have been sent twice ends as failed or unprocessed without a reading';
-  if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
-    return 'a row whose refused write may have been sent twice ends without a reading and without its doubt';
-  if (outcome === 'unchanged' && event.kind !== 'read') return 'a row is called unchanged without a reading';
-  if (outcome === 'applied' && event.kind !== 'read' && event.kind !== 'sent')
-    return 'a row is applied by nothing';
-  if (isUncertain(state) && !isUncertain(after)) return 'a row that was perhaps written is certain again';
-  if (state.doubt === 'sent' && after.doubt !== 'sent') return 'a row that may be applied is less in doubt';
-  if (
-    isUncertain(state) &&
-    (after.planned?.before !== planned?.before || after.planned?.after !== planned?.after)
-  )
-    return 'what an uncertain row was sent with has changed';
-  if (isUncertain(after) && step.kind === 'write' && event.kind !== 'read')
-    return 'an uncertain row is sent without a reading right before';
-  if (
-    event.kind === 'sent' &&
-    doubts.some((verdict) => verdict === event.write.verdict) &&
-    !isUncertain(after) &&
-    outcome !== 'applied'
-  )
-    return 'a row is certain after an attempt that may have been applied';
-  const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.isTransient === true;
-  if (
-    intent.kind === 'create' &&
-    event.kind === 'sent' &&
-    event.write.verdict === 'condition-failed' &&
-    mayBeResumed
-  )
-    return 'a create that was refused with 409 or 412 is left for a resume';
-  if (step.kind !== 'write') return undefined;
-  const created = intent.kind === 'remove' ? intent.created : undefined;
-  const wanted = 'expected' in intent ? intent.expected : created;
-  if (event.kind === 'read' && !isUncertain(state) && wanted !== undefined && event.now !== wanted)
-    return 'a row is sent over another value than the one that it expects';
-  if (isUncertain(after) && intent.kind === 'create') return 'a create is sent again after a doubt';
-  if (isUncertain(state) && step.planned.after !== planned?.after)
-    return 'an uncertain row is sent another value';
-  if (state.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== planned?.before))
-    return 'a row is sent after its last reading';
-  return undefined;
+/** What one step shows: the state before it, the event and what follows. */
+function viewOf(state: State, event: Event, [after, step]: Result, isRound: boolean) {
+  const { intent } = state;
+  const outcome = step.kind === 'end' ? (step.outcome?.kind ?? 'unprocessed') : undefined;
+  return {
+    state,
+    event,
+    after,
+    outcome,
+    intent,
+    isRound,
+    written: step.kind === 'write' ? step.planned : undefined,
+    verdict: event.kind === 'sent' ? event.write.verdict : undefined,
+    isRead: event.kind === 'read',
+    isDenied: outcome === 'failed' || outcome === 'unprocessed',
+    isTransient: step.kind === 'end' && step.outcome?.reason?.isTransient === true,
+  };
+}
+
+/** A fault of `next`: what it returns instead. */
+type Mutant = (result: Result, event: Event) => Result;
+const endsAs =
+  (from: Outcome['kind'], outcome: Outcome): Mutant =>
+  ([after, step]) => [
+    after,
+    step.kind === 'end' && step.outcome?.kind === from ? { ...step, outcome } : step,
+  ];
+const sendsAfter =
+  (event: Event['kind'], instead: Step['kind'], change: Partial<Planned> = {}): Mutant =>
+  ([after, step], { kind }) =>
+    event === kind && step.kind === instead && after.planned
+      ? [after, { kind: 'write', planned: { ...after.planned, ...change }, waitMs: 0 }]
+      : [after, step];
+const turns =
+  (change: Partial<State>, at?: Step['kind']): Mutant =>
+  ([after, step]) => [(at ?? step.kind) === step.kind ? { ...after, ...change } : after, step];
+const asFailed = endsAs('unknown', { kind: 'failed' });
+const asUnchanged = endsAs('applied', { kind: 'unchanged' });
+const asApplied = (['unchanged', 'unknown'] as const).map((kind) => endsAs(kind, { kind: 'applied' }));
+const transient = { code: 'rejected', message: 'no', isTransient: true } as const;
+const asTransient = endsAs('failed', { kind: 'failed', reason: transient });
+const forgetsDoubt = turns({ doubt: undefined }, 'end');
+
+type IsBroken = (view: ReturnType<typeof viewOf>) => boolean;
+
+/** The rules: what breaks each, and faults of `next` that do so. */
+const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: readonly Mutant[]])[] = [
+  [
+    'a row that was perhaps written ends as certainly not written',
+    ({ state, isDenied, outcome }) => isUncertain(state) && (isDenied || outcome === 'unchanged'),
+    [asFailed, asUnchanged],
+  ],
+  [
+    'a row whose refused write may have been sent twice is certain without a reading',
+    ({ state, after, outcome, isRead, isDenied }) =>
+      (state.doubt === 'refused' || after.doubt === 'refused') &&
+      (isDenied || (outcome !== undefined && after.doubt !== 'refused')) &&
+      !isRead,
+    [asFailed, forgetsDoubt],
+  ],
+  [
+    'a row is called unchanged without a reading',
+    ({ outcome, isRead }) => outcome === 'unchanged' && !isRead,
+    [asUnchanged],
+  ],
+  [
+    'a row is applied by nothing',
+    ({ outcome, isRead, verdict, state: { aim, doubt } }) =>
+      outcome === 'applied' && !verdict && !(isRead && (doubt || aim === 'confirm')),
+    asApplied,
+  ],
+  [
+    'a row that may be applied is less in doubt',
+    ({ state, after }) =>
+      (isUncertain(state) && !isUncertain(after)) || (state.doubt === 'sent' && after.doubt !== 'sent'),
+    [forgetsDoubt, turns({ doubt: 'refused-before' })],
+  ],
+  [
+    'what an uncertain row was sent with has changed',
+    ({ state, after, written }) =>
+      isUncertain(state) &&
+      (after.planned?.before !== state.planned?.before ||
+        [after.planned, written ?? after.planned].some((each) => each?.after !== state.planned?.after)),
+    [turns({ planned: planned(7, 10) }), sendsAfter('read', 'write', { after: 12 })],
+  ],
+  [
+    'an uncertain row is sent without a reading right before',
+    ({ after, written, isRead }) => isUncertain(after) && written !== undefined && !isRead,
+    [sendsAfter('begin', 'read')],
+  ],
+  [
+    'a row is certain after an attempt that may have been applied',
+    ({ verdict, after, outcome }) =>
+      doubts.some((each) => each === verdict) && !isUncertain(after) && outcome !== 'applied',
+    [forgetsDoubt],
+  ],
+  [
+    'a create that was refused with 409 or 412 is left for a resume',
+    ({ intent, verdict, isTransient }) =>
+      intent.kind === 'create' && (verdict === 'conflict' || verdict === 'condition-failed') && isTransient,
+    [asTransient],
+  ],
+  [
+    'a row is sent over another value than it expects',
+    ({ event, state, written, intent }) => {
+      const created = intent.kind === 'remove' ? intent.created : undefined;
+      const expected = 'expected' in intent ? intent.expected : created;
+      const isOther = event.kind === 'read' && expected !== undefined && event.now !== expected;
+      return isOther && written !== undefined && !isUncertain(state);
+    },
+    [sendsAfter('read', 'end')],
+  ],
+  [
+    'a create is sent again after a doubt',
+    ({ after, written, intent }) => isUncertain(after) && written !== undefined && intent.kind === 'create',
+    [sendsAfter('sent', 'end')],
+  ],
+  [
+    'a row is sent after its last reading',
+    ({ written, state: { aim, planned }, intent }) =>
+      written !== undefined &&
+      aim !== 'decide' &&
+      (intent.kind !== 'add' || written.before === planned?.before),
+    [sendsAfter('read', 'end')],
+  ],
+  ['a row does not end', ({ isRound }) => isRound, [turns({ retries: 0 })]],
+];
+
+/** Makes each step that can follow for a row, and returns its outcomes, and the rules that are broken with an example of each. */
+function walk([intent, pair]: (typeof rows)[number], situation: Situation, makeStep = next) {
+  const shown = isFields(pair.after) ? shownFields : shownCounts;
+  const readings = [null, ...shown].map((now) => read(now));
+  readings.push(read(shown[0] ?? null, '"a"'), unread(500), unread(400), stopped);
+  const events = { begin: [begin], read: readings, write: [...sendings, stopped] };
+  const faults = new Map<string, object>();
+  const reached = new Set<string>();
+  const seen = new Set<string>();
+  const path = new Set<string>();
+  const visit = (state: State, last: keyof typeof events, key: string) => {
+    if (seen.has(key)) return;
+    seen.add(key);
+    path.add(key);
+    for (const event of events[last]) {
+      const [after, step] = makeStep(state, event, situation);
+      const nextKey = step.kind === 'end' ? '' : step.kind + keyOf(after);
+      const isRound = path.has(nextKey) || path.size > 60;
+      const view = viewOf(state, event, [after, step], isRound);
+      for (const [rule, isBroken] of rules) if (isBroken(view)) faults.set(rule, { state, event });
+      if (step.kind === 'end') reached.add(step.outcome?.kind ?? 'unprocessed');
+      else if (!isRound) visit(after, step.kind, nextKey);
+    }
+    path.delete(key);
+  };
+  const id = intent.kind === 'create' ? undefined : 7n;
+  for (const start of [{ planned: undefined }, {}, { doubt: 'sent' }, { doubt: 'refused' }] as const) {
+    // A row that adds is planned again ten times at most. The walk begins after eight.
+    const state = { ...initialState({ id, intent, planned: pair, ...start }), replans: 8 };
+    visit(state, 'begin', `begin ${keyOf(state)}`);
+  }
+  return { faults: Object.fromEntries(faults), reached: [...reached].sort().join(' ') };
 }
 
 test.each(Object.entries(situations))('a row %s keeps every rule, whatever happens to it', (_, situation) => {
-  for (const [intent, pair, outcomes] of rows) {
-    const readings = readingsOf(isFields(pair.after) ? shownFields : shownCounts);
-    const reached = new Set<string>();
-    const starts: Pick<Row, 'planned' | 'doubt'>[] = [
-      {},
-      { planned: pair },
-      { planned: pair, doubt: 'sent' },
-      { planned: pair, doubt: 'refused' },
-    ];
-    const id = intent.kind === 'create' ? undefined : 7n;
-    const todo = starts.map((start) => ({
-      depth: 0,
-      // A row that adds is planned again ten times at most. The walk begins after eight.
-      state: { ...initialState({ id, intent, ...start }), replans: 8 },
-      events: [{ kind: 'begin' }] as readonly Event[],
-    }));
-    const seen = new Set<string>();
-    for (let each = todo.pop(); each; each = todo.pop()) {
-      const { state, events, depth } = each;
-      const key = `${events[0]?.kind} ${keyOf(state)}`;
-      if (seen.has(key)) continue;
-      seen.add(key);
-      if (depth > 60) expect.fail(`it does not end: ${key}`);
-      for (const event of events) {
-        const result = next(state, event, situation);
-        const fault = faultOf(state, event, result);
-        const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
-        if (fault !== undefined) expect.fail(`${fault}: ${JSON.stringify({ state, event }, toText, 2)}`);
-        const [after, step] = result;
-        if (step.kind === 'end') reached.add(step.outcome?.kind ?? 'unprocessed');
-        if (step.kind === 'read') todo.push({ state: after, events: readings, depth: depth + 1 });
-        if (step.kind === 'write')
-          todo.push({ state: after, events: [...answers, { kind: 'stopped' }], depth: depth + 1 });
-      }
-    }
+  for (const row of rows) {
     // Only a reading shows that nothing is to be done.
-    const expected = situation.abilities.canReadEach ? outcomes : ends;
-    expect([...reached].sort().join(' '), JSON.stringify(intent)).toBe(expected);
+    const reached = situation.abilities.canReadEach ? row[2] : ends;
+    expect(walk(row, situation), JSON.stringify(row[0])).toEqual({ faults: {}, reached });
   }
 });
 
-test('a reading that the service asks to wait for comes no earlier', () => {
-  const state = initialState({ id: 7n, intent: add, planned: planned(5, 10) });
-  const details = { status: 429, retryAfterMs: 9000 };
-  const error = new CliError('unavailable', 'busy', details);
-  expect(next(state, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
-});
-
-test('a refusal of an earlier session stays in doubt, whatever a reading shows', () => {
-  const state = initialState({ id: 7n, intent: add, planned: planned(5, 10), doubt: 'refused' });
-  const [, step] = next(state, { kind: 'read', now: 7, reading: { record } }, usual);
-  expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'unknown' } });
-});
-
-test('a row that was refused with 409 is sent again only if its record has changed since', () => {
-  const reading = { record: { ...record, etag: '"a"' } };
-  const attempt = { response: { status: 409 } } as Attempt;
-  const write: JudgedWrite = { verdict: 'conflict', attempt, reason: { code: 'rejected', message: 'no' } };
-  const row = initialState({ id: 7n, intent: set, planned: planned(5, 10) });
-  const state: State = { ...row, reading, lastWrite: write, doubt: 'refused', attempts: 1 };
-  const [, step] = next(state, { kind: 'read', now: 5, reading }, usual);
-  expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'failed', reason: { code: 'rejected' } } });
-  const other = { record: { ...record, etag: '"b"' } };
-  expect(next(state, { kind: 'read', now: 5, reading: other }, usual)[1]).toMatchObject({ kind: 'write' });
-  // Without tags the value decides.
-  const untagged: State = { ...state, intent: { kind: 'set', value: 10 }, reading: { record } };
-  const stepAt = (now: number) => next(untagged, { kind: 'read', now, reading: { record } }, usual)[1].kind;
-  expect([stepAt(5), stepAt(6)]).toEqual(['end', 'write']);
+test.each(rules)('the walk finds each fault by which %s', (rule, _, faults) => {
+  for (const [at, fault] of faults.entries()) {
+    const mutated: typeof next = (state, event, each) => fault(next(state, event, each), event);
+    const found = rows.toReversed().some((row) => rule in walk(row, usual, mutated).faults);
+    expect(found, `fault ${at + 1}`).toBe(true);
+  }
 });
 
 const set: Intent = { kind: 'set', value: 10, expected: 5 };
 const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };
-const read = (now: RecordValue): Event => ({ kind: 'read', now, reading: { record: undefined } });
-const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) };
+
+/** Returns what follows the last event to a row, by default one that is to write 10 in place of 5. */
+function follow(
+  intent: Intent,
+  events: readonly Event[],
+  doubt?: Doubt,
+  pair = planned(5, 10),
+  situation = usual,
+) {
+  let state = initialState({ id: 7n, intent, planned: pair, doubt });
+  let step: Step | undefined;
+  for (const event of events) [state, step] = next(state, event, situation);
+  return { state, step, outcome: step?.kind === 'end' ? step.outcome : undefined };
+}
+
+test('a reading that the service asks to wait for comes no earlier', () => {
+  const error = new CliError('unavailable', 'busy', { status: 429, retryAfterMs: 9000 });
+  const { step } = follow(add, [{ kind: 'not-read', error }]);
+  expect(step).toMatchObject({ kind: 'read', waitMs: 9000 });
+});
+
+test('a refusal of an earlier session stays in doubt, whatever a reading shows', () => {
+  expect(follow(add, [read(7)], 'refused').outcome?.kind).toBe('unknown');
+});
+
+test('a row that was refused with 409 is sent again only if its record has changed since', () => {
+  const lastStep = (first?: string, second?: string, now = 5) =>
+    follow({ kind: 'set', value: 10 }, [read(5, first), answer('conflict', 409), read(now, second)]);
+  for (const { outcome } of [lastStep('"a"', '"a"'), lastStep()])
+    expect(outcome).toMatchObject({ kind: 'failed', reason: { code: 'rejected' } });
+  for (const { step } of [lastStep('"a"', '"b"'), lastStep(undefined, undefined, 6)])
+    expect(step?.kind).toBe('write');
+});
 
 test('an uncertain row that the service cannot show is for a person, not for a further resume', () => {
-  const row = { id: 7n, intent: add, planned: planned(5, 10), doubt: 'sent' } as const;
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
-  const [, step] = next(initialState(row), { kind: 'begin' }, situation);
-  const outcome = step.kind === 'end' ? step.outcome : undefined;
+  const { state, outcome } = follow(add, [begin], 'sent', planned(5, 10), situation);
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
-  expect(needsPerson({ ...row, outcome })).toBe(true);
+  expect(needsPerson({ ...state, outcome })).toBe(true);
 });
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
-test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
-  [set, 'condition-failed', unread, 'unknown unread', 'refused'],
+test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined, text?: string]>([
+  [set, 'condition-failed', unread(400), 'unknown unread', 'refused'],
   [set, 'condition-failed', read(10), 'applied', 'refused'],
-  [set, 'condition-failed', read(5), 'failed stale', undefined],
-  [add, 'condition-failed', unread, 'unknown unread', 'refused'],
+  [set, 'condition-failed', read(5), 'failed stale', undefined, 'the tag'],
+  [add, 'condition-failed', unread(400), 'unknown unread', 'refused'],
   [add, 'condition-failed', read(10), 'unknown changed', 'refused'],
-  [remove, 'missing', unread, 'unknown unread', 'refused'],
+  [remove, 'missing', unread(400), 'unknown unread', 'refused'],
   [remove, 'missing', read(null), 'applied', 'refused'],
-  [remove, 'missing', read(5), 'failed stale', undefined],
-])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
-  const situation = { ...usual, limits: { ...limits, retries: 0 } };
-  const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
-  const attempt = { response: { status: verdict === 'missing' ? 404 : 412 } } as Attempt;
-  const write: JudgedWrite = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
-  let state = initialState({ id: 7n, intent, planned: pair });
-  let step: ReturnType<typeof next>[1] | undefined;
-  for (const event of [{ kind: 'begin' } as const, read(5), { kind: 'sent', write } as const, last])
-    [state, step] = next(state, event, situation);
-  const ended = step?.kind === 'end' ? step.outcome : undefined;
-  expect([ended?.kind, ended?.reason?.code].filter(Boolean).join(' ')).toBe(outcome);
-  expect(state.doubt).toBe(doubt);
-  if (ended?.reason?.code === 'stale')
-    expect(ended.reason.message).toContain(verdict === 'missing' ? 'does not find the record' : 'the tag');
-});
+  [remove, 'missing', read(5), 'failed stale', undefined, 'does not find the record'],
+])(
+  '%j that was refused (%s) ends by the last reading %j: %s',
+  (intent, verdict, last, ends, doubt, text = '') => {
+    const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
+    const events = [begin, read(5), answer(verdict, verdict === 'missing' ? 404 : 412), last];
+    const situation = { ...usual, limits: { ...limits, retries: 0 } };
+    const { state, outcome } = follow(intent, events, undefined, pair, situation);
+    expect([outcome?.kind, outcome?.reason?.code].filter(Boolean).join(' ')).toBe(ends);
+    expect(state.doubt).toBe(doubt);
+    expect(outcome?.reason?.message ?? '').toContain(text);
+  },
+);
 
 test('a stop after a success without a record does not say that no answer came', () => {
-  const write: JudgedWrite = { verdict: 'empty', attempt: { response: { status: 204 } } as Attempt };
-  let state = initialState({ id: 7n, intent: set, planned: planned(5, 10) });
-  let step: ReturnType<typeof next>[1] | undefined;
-  for (const event of [read(5), { kind: 'sent', write }, { kind: 'stopped' }] as const)
-    [state, step] = next(state, event, usual);
+  const { outcome } = follow(set, [read(5), answer('empty', 204), stopped]);
   const message = 'petstore was stopped before the record was read';
-  expect(step).toMatchObject({ outcome: { kind: 'unknown', reason: { code: 'interrupted', message } } });
+  expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'interrupted', message } });
 });
 
 test.each([
@@ -322,7 +393,7 @@ test.each([
 });
 
 test('a row that replaces what somebody has set since its plan keeps that value, which an undo sets back', () => {
-  const state = initialState({ id: 7n, intent: { kind: 'set', value: rex }, planned: planned(mia, rex) });
-  const [, step] = next(state, { kind: 'read', reading, now: { name: 'Tom' } }, usual);
-  expect(step).toMatchObject({ kind: 'write', planned: { before: { name: 'Tom' }, after: rex } });
+  const tom = { name: 'Tom' };
+  const { step } = follow({ kind: 'set', value: rex }, [read(tom)], undefined, planned(mia, rex));
+  expect(step).toMatchObject({ kind: 'write', planned: { before: tom, after: rex } });
 });
