@@ -1,4 +1,5 @@
 import { isCategoryField } from '../api/category.ts';
+import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
@@ -6,14 +7,7 @@ import { type DocumentOperation, fixedRoute, mapValue, type Obstacle, type Remed
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
-import {
-  fieldNamesOf,
-  isCategoryObject,
-  isRecord,
-  recordFieldsOf,
-  recordsIn,
-  type TableOperation,
-} from './wire-form.ts';
+import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Says why the program could not call an operation as one of the table, by its parameters, its body and its answer. These rules
 // hold for a route of --map too.
@@ -44,7 +38,7 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const obstacle = operation.obstacle();
   if (obstacle) return obstacle;
   const [unknown] = toParameters(operation, tableOperation).unknownParameters;
-  if (unknown && recordFieldsOf(tableOperation.noun).includes(unknown.name))
+  if (unknown && takesField(tableOperation, unknown.name))
     return { why: `it takes ${unknown.name} in the ${unknown.in}, and petstore sends fields only in a body` };
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;

@@ -45,16 +45,9 @@ const byText = (name: string, toBody: (data: object[], next: string | null) => o
 });
 const text = { name: 'cursor', in: 'query', schema: { type: 'string' } };
 
-const wrappers: Record<string, Shape> = Object.fromEntries(
-  ['items', 'content'].map((field) => [
-    `lists in ${field}`,
-    { list: (records) => ({ [field]: records, total: records.length }) },
-  ]),
-);
-
 const shapes: Record<string, Shape> = {
   'our own shape': {},
-  ...wrappers,
+  'lists in items': { list: (items) => ({ items, total: items.length }) },
   'lists in _embedded': {
     list: (records, noun) => ({ _embedded: { [noun]: records }, _links: { self: { href: '/' } } }),
   },
