@@ -119,7 +119,7 @@ const path = verb({
   wrongSettings: 'warn',
   summary: 'Show the paths of the config, the state and the embedded store',
   description:
-    'Shows the paths of the config, the state and the embedded store, whether they exist or not. Deleting the embedded store starts it again.',
+    'Shows the paths of the config, the state and the embedded store, whether they exist or not. If you delete the embedded store, the next command makes a new one.',
   examples: ['petstore config path', 'petstore config path -o json'],
   prepare({ io }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(io);

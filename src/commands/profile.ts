@@ -36,7 +36,7 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List the profiles; mark the active one and the protected ones',
   description:
-    'Lists the profiles, marks the protected ones, and the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
+    'Lists the profiles, marks the protected ones, and the active one, which --profile, PETSTORE_PROFILE or the config file names. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   async prepare(context) {
     const { profile } = context.settings;

@@ -79,7 +79,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
     edit: verb({
       name: 'edit',
       summary: `Edit ${singularWithArticle} as YAML in an editor`,
-      description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened once more with the reason on top. Text that is not sent is kept in a file.`,
+      description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If you save it unchanged or empty, nothing is sent. An invalid text is opened once more with the reason on top. A text that is not sent is kept in a file.`,
       writes: true,
       examples: [`petstore ${plural} edit 1`, `EDITOR=nano petstore ${plural} edit 1`],
       args: { id },

@@ -54,9 +54,9 @@ type ServeFlags = ValuesOf<typeof flags>;
 export const serve = action({
   wrongSettings: 'warn',
   description: [
-    'Serves the pet store from memory, on this machine, until Ctrl-C, SIGTERM or SIGHUP. Prints its URL when it accepts connections. With a command, runs it with PETSTORE_BASE_URL set and without a profile, then stops, and exits with its code.',
+    'Serves the pet store from memory, on this machine, until Ctrl-C, SIGTERM or SIGHUP. Prints its URL when it accepts connections. With a command, runs the command with PETSTORE_BASE_URL set and without a profile, then stops, and exits with the code of the command.',
     'Besides the API it serves /healthz (200 once it accepts connections), /openapi.json, /openapi.yaml and /docs, a page with forms to try operations out.',
-    'The file of --data is JSON: an object with the lists categories, pets, orders and inventory, whose records are those of the API. `offline pull --to` writes one.',
+    'The file of --data is JSON: an object with the lists categories, pets, orders and inventory, with records as the API has them. `offline pull --to` writes such a file.',
   ],
   examples: [
     'petstore serve',

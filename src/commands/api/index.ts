@@ -20,7 +20,7 @@ const operationsVerb = verb({
   aliases: ['ls'],
   summary: 'List the operations of the service and the source of each',
   description:
-    'Lists the operations of the service, each with its method and path. An operation that the service lacks has neither. The source of an operation is stated (by the specification of the service), chosen (by this program), bound (to the description of a service), or missing (from it). --all also shows why it is missing.',
+    'Lists the operations of the service, each with its method and path. An operation that the service lacks has neither. The source of an operation is stated (by the specification of the service), chosen (by this program), bound (to the description of a service), or missing (from the description). --all also shows why an operation is missing.',
   examples: [
     'petstore api operations',
     'petstore api operations --all',
@@ -87,8 +87,8 @@ const bind = verb({
   name: 'bind',
   summary: "Follow a service's own OpenAPI description",
   description: [
-    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that petstore uses, and stores the binding for the active profile, or without a profile for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not. Ids must be whole numbers.',
-    'For the URL of a service, by default the base URL, it tries the usual paths of descriptions. The exit code is 3 if several operations of the description fit one of petstore; that one stays unbound.',
+    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that petstore uses, and stores the binding for the active profile, or without a profile for the origin of the base URL. From then on the commands for that profile or origin follow the binding. Prints which operations are bound, and why the others are not. Ids must be whole numbers.',
+    'For the URL of a service, by default the base URL, it tries the usual paths of descriptions. If several operations of the description fit one operation of petstore, none of them is bound, and the exit code is 3.',
     'A binding keeps the file or URL, --map and --base-path for the next `petstore api bind`, which adds its own --map to them. `petstore api unbind` drops them.',
   ],
   examples: [

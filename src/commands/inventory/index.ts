@@ -70,7 +70,7 @@ const adjust = verb({
   aliases: ['add'],
   summary: 'Add to or take from the stock count of a pet',
   description:
-    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again. Without ETags such a change is overwritten. A gateway that sends a request twice can lose that change or count yours twice; turn off its retries for PUT.',
+    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local service does, a change that somebody else makes in between is never lost: the count is read again, and the sum is made anew. Without ETags such a change is overwritten. A gateway that sends a request twice can lose the change of somebody else, or add yours twice: turn off its retries for PUT.',
   writes: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
@@ -107,7 +107,7 @@ const diff = verb({
   name: 'diff',
   summary: 'Show what apply would change',
   description:
-    'Compares the counts of a file with the current ones and prints those that differ, and the rows that cannot be written; changes nothing. Exits with 8 if there are such rows, else with 0.',
+    'Compares the counts of a file with the current counts. Prints the rows that differ and the rows that cannot be written. Changes nothing. Exits with 8 if there are such rows, else with 0.',
   examples: [
     'petstore inventory diff stock.csv',
     'petstore inventory diff - -o jsonl < feed.jsonl',
@@ -123,7 +123,7 @@ const apply = verb({
   name: 'apply',
   summary: 'Set stock counts to those of a file',
   description:
-    'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. The plan is kept: resume finishes a run that was stopped, undo sets it back.',
+    'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets the counts that differ. The plan is kept: resume finishes a run that was stopped, undo sets its counts back.',
   writes: true,
   examples: [
     'petstore inventory apply stock.csv',
