@@ -212,8 +212,9 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
 }
 
 /** Returns true if an attempt is as asked, without a further reading. */
-function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, { trustsEmpty }: Situation) {
-  if (verdict === 'empty') return trustsEmpty && (id ?? madeId) !== undefined;
+function isApplied({ intent, doubt }: State, { verdict }: JudgedWrite, { trustsEmpty }: Situation): boolean {
+  // Every create is read back: an undo removes only a record that is as it was made.
+  if (verdict === 'empty') return trustsEmpty && intent.kind !== 'create';
   // An earlier DELETE may have been applied, so the record is missing because of it.
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }
