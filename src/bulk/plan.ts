@@ -1,30 +1,14 @@
 import { indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
-import { CliError, UsageError } from '../process/errors.ts';
-import { groupDigits } from '../process/text.ts';
+import { CliError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
 import type { Row } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
-import type { Run } from './run.ts';
 import { planRow, type RowPlan } from './run-events.ts';
 import { isResumable, type RunRow } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
-
-/** A number of rows, or a percentage of the rows of a run. */
-export interface RowLimit {
-  readonly rows?: number;
-  readonly percent?: number;
-}
-
-/** Limits for the plans of a run. A plan that exceeds a limit is not written. */
-export interface Guards {
-  readonly maxChanges?: RowLimit | undefined;
-  /** The largest change of one row, up or down. */
-  readonly maxDelta?: number | undefined;
-  readonly allowZero?: boolean | undefined;
-}
 
 /** The plan of a session. Its rows have been decided. */
 export interface Plan {
@@ -179,47 +163,4 @@ export function changeOf(row: RunRow): number | bigint | undefined {
   if (!row.planned || isFields(before) || isFields(after)) return undefined;
   const areNumbers = typeof before === 'number' && typeof after === 'number';
   return areNumbers ? after - before : BigInt(after) - BigInt(before);
-}
-
-/** Fewer rows than this may all go to 0. */
-const minRowsForZeroGuard = 10;
-
-/** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
-export function brokenGuard(
-  { header }: Run,
-  { rowsToWrite }: Plan,
-  { maxChanges, maxDelta, allowZero }: Guards,
-): UsageError | undefined {
-  const rowCount = header.rows - header.invalid - header.skipped;
-  const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
-  if (maxChanges && rowsToWrite.length > most) {
-    const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);
-    return guardError(
-      `the run changes ${groupDigits(rowsToWrite.length)} of ${groupDigits(rowCount)} rows, and --max-changes allows ${limit}`,
-      'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
-    );
-  }
-  const tooLarge =
-    maxDelta !== undefined && rowsToWrite.find((row) => Math.abs(Number(changeOf(row) ?? 0)) > maxDelta);
-  if (tooLarge) {
-    const { line, id, planned } = tooLarge;
-    const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) =>
-      count === null || count === undefined ? 'no entry' : groupDigits(Number(count)),
-    );
-    return guardError(
-      `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
-      'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
-    );
-  }
-  const zeros = rowsToWrite.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
-  if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
-    return guardError(
-      `${groupDigits(zeros)} of ${groupDigits(rowCount)} rows go to 0, more than half`,
-      'if this is intended, add --allow-zero',
-    );
-  return undefined;
-}
-
-function guardError(message: string, hint: string): UsageError {
-  return new UsageError(`${message}; nothing was sent`, { hint, code: 'guard' });
 }

@@ -23,10 +23,11 @@ import { counted, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
+import { brokenGuard, type Guards } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
-import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
+import { type Plan, planRun, type Readers } from './plan.ts';
 import { type Report, reportOutput, reportView } from './report.ts';
 import {
   countProblems,

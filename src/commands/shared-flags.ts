@@ -1,5 +1,5 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
-import type { RowLimit } from '../bulk/plan.ts';
+import type { RowLimit } from '../bulk/guards.ts';
 import type { Shard } from '../bulk/run.ts';
 import { choice, type Flag, flag, keyFlag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { defaultMaxErrors, parseDuration } from '../config/keys.ts';
