@@ -199,17 +199,14 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const { header, rows, stop, rejects, unwritten } = report;
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
-  const firstStep = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
-  if (next && firstStep)
-    return firstStep.endsWith('?') ? `${firstStep} Then ${next}` : `${firstStep}; then ${next}`;
-  const apply = rejects && rejectsLine(context, header, rejects);
-  const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
+  const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
+  if (first && next) return first.endsWith('?') ? `${first} Then ${next}` : `${first}; then ${next}`;
+  if (first || next) return first ?? next;
+  if (header.undoes === null)
+    return rejects && `correct the rejected rows, then run: ${rejectsLine(context, header, rejects)}`;
   const mayBeTaken = ({ outcome }: RunRow) => !reasonRule(outcome?.reason?.code ?? 'changed').isLasting;
-  const lastStep =
-    undo && notTakenBack(report).some(mayBeTaken)
-      ? `to try the rows that were left alone again: ${undo}`
-      : apply && `correct the rejected rows, then run: ${apply}`;
-  return next ?? firstStep ?? lastStep;
+  if (!notTakenBack(report).some(mayBeTaken)) return undefined;
+  return `to try the rows that were left alone again: ${followUpCommand(context, ['undo', header.undoes])}`;
 }
 
 /** The name of a row that does not look like a number of rows: `id 7`. */
