@@ -4,6 +4,7 @@ import { dayOf } from '../process/text.ts';
 import { type HttpHeaders, headerDate, headerValue } from './http.ts';
 import { type NounName, nouns, type OperationId } from './nouns.ts';
 import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
+import type { HiddenFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
 
 /** The reason why a service lacks an operation if nothing in its description is similar to it. */
@@ -104,10 +105,17 @@ export function lackingFields(
   });
 }
 
-/** Lists the fields of the body of an operation that no answer has. */
-export function writeOnlyFields(operation: Operation | undefined): string[] {
-  const fields = Object.entries(operation?.body?.fields ?? {});
-  return fields.flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
+/** Returns the fields of a noun that the records of a service need not have, by its description. */
+export function hiddenFields({ operations: all }: Contract, noun: NounName): Required<HiddenFields> {
+  const ofNoun = Object.values(nouns[noun].operations).flatMap((id) => all.get(id) ?? []);
+  const defaults = ofNoun
+    .flatMap(({ records }) => Object.entries(records.bounds))
+    .flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]]));
+  const writeOnly = ofNoun
+    .flatMap(({ body }) => Object.entries(body?.fields ?? {}))
+    .flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
+  // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
+  return { omitted: { complete: false, ...Object.fromEntries(defaults) }, writeOnly: new Set(writeOnly) };
 }
 
 /**

@@ -1,20 +1,7 @@
-import {
-  isJsonObject,
-  isSameNumber,
-  type JsonObject,
-  type JsonValue,
-  printJson,
-} from '../process/exact-json.ts';
+import { isJsonObject, isSameNumber, type JsonValue, printJson } from '../process/exact-json.ts';
 import { comparedCategories, isCategoryField } from './category.ts';
 import { fieldsOfKind } from './nouns.ts';
-import {
-  defaultStatus,
-  describeValue,
-  type Fields,
-  isFields,
-  type RecordValue,
-  toInstant,
-} from './record-values.ts';
+import { describeValue, type Fields, isFields, type RecordValue, toInstant } from './record-values.ts';
 
 // When two values are the same. From strict to loose:
 // - `isSameValue`: both have the same fields.
@@ -22,8 +9,13 @@ import {
 // - `isShownBy`: an answer shows what was sent, perhaps in another form.
 // `isAsBefore` is the exception to `isShownBy`: a field that is exactly as before was not written.
 
-/** The values of fields that a record may leave out. */
-const omittedValues: JsonObject = { status: defaultStatus, complete: false };
+/** The fields that the records of a service need not have, by our names. */
+export interface HiddenFields {
+  /** The values that a field has if a record leaves it out. */
+  readonly omitted: Fields;
+  /** The fields that no answer has. */
+  readonly writeOnly?: ReadonlySet<string>;
+}
 
 /** Returns true if a record has every field of a value, with the same value. Further fields do not matter. */
 export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
@@ -31,70 +23,90 @@ export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
   return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 
-/** Returns true if two values are the same, with the same fields. Defaults may be left out. @param ignored names of fields */
-export function isSameValue(value: RecordValue, other: RecordValue, ignored?: ReadonlySet<string>): boolean {
+/**
+ * Returns true if two values are the same, with the same fields.
+ *
+ * @param omitted the values of fields that a record may leave out.
+ * @param ignored the names of fields that may differ.
+ */
+export function isSameValue(
+  value: RecordValue,
+  other: RecordValue,
+  omitted: Fields = {},
+  ignored?: ReadonlySet<string>,
+): boolean {
   if (!isFields(value) || !isFields(other)) return isMetBy(value, other);
   return [...differencesOf(value, other), ...differencesOf(other, value)].every(
     ({ name, expected, actual }) =>
-      ignored?.has(name) || isSame(expected ?? omittedValues[name], actual ?? omittedValues[name]),
+      ignored?.has(name) || isSame(expected ?? omitted[name], actual ?? omitted[name]),
   );
 }
 
 /**
  * Returns true if an answer or a reading shows a value that was sent. A service may print a date in another way, add members to an
  * object within a field, and leave out a default.
- *
- * @param writeOnly the fields that no answer has. They need not be there.
  */
-export function isShownBy(sent: RecordValue, actual: RecordValue, writeOnly?: ReadonlySet<string>): boolean {
+export function isShownBy(sent: RecordValue, actual: RecordValue, hidden: HiddenFields): boolean {
   if (!isFields(sent) || !isFields(actual)) return isMetBy(sent, actual);
-  return unshownFields(sent, actual).every(({ name }) => writeOnly?.has(name));
+  return unshownFields(sent, actual, hidden).length === 0;
 }
 
 /**
  * Returns true if a field that was to be changed is exactly as before. It finds a removal within a field that was ignored: `{a: 1}` was
  * sent to replace `{a: 1, b: 2}`, and the answer still has both members. `isShownBy` takes `b` for an addition of the service.
- *
- * @param writeOnly the fields that no answer has.
  */
 export function isAsBefore(
   before: RecordValue,
   sent: RecordValue,
   actual: RecordValue,
-  writeOnly: ReadonlySet<string>,
+  { omitted, writeOnly }: HiddenFields,
 ): boolean {
   if (!isFields(before) || !isFields(sent) || !isFields(actual)) return false;
+  const valuesOf = (name: string, ...both: readonly [Fields, Fields]) => {
+    const { expected: first, actual: second } = compareField(name, ...both);
+    return [first ?? omitted[name], second ?? omitted[name]] as const;
+  };
   return Object.keys(sent).some((name) => {
-    const [was, asked, is] = [before, sent, actual].map((fields) => fields[name] ?? omittedValues[name]);
-    const isAsked = isSame(asked, was) || isSameInstant(asked, was);
-    return !isAsked && !writeOnly.has(name) && isSame(was, is) && isSame(is, was);
+    const [asked, wasThen] = valuesOf(name, sent, before);
+    const isAsked = isSame(asked, wasThen) || isSameInstant(asked, wasThen);
+    const [was, is] = valuesOf(name, before, actual);
+    return !isAsked && !writeOnly?.has(name) && isSame(was, is) && isSame(is, was);
   });
 }
 
-/** An expected field that the actual value does not have, or has with another value. */
-interface Difference extends ReturnType<typeof comparedCategories> {
+/** The expected and the actual value of a field, in the same form. */
+interface Comparison {
   readonly name: string;
+  readonly expected: JsonValue | undefined;
+  readonly actual: JsonValue | undefined;
 }
 
 /** Returns the expected fields that the actual value does not have, or has with another value. */
-export function differencesOf(expected: Fields, actual: Fields): Difference[] {
-  return compareFields(expected, actual, isSameField);
+export function differencesOf(expected: Fields, actual: Fields): Comparison[] {
+  return compareFields(expected, actual).filter(
+    ({ name, expected: wanted, actual: is }) => !isSameField(name, wanted, is),
+  );
 }
 
 /** Returns the fields that were sent and that an answer does not show. @see isShownBy */
-export function unshownFields(sent: Fields, actual: Fields): Difference[] {
-  return compareFields(sent, actual, isShownField);
+export function unshownFields(
+  sent: Fields,
+  actual: Fields,
+  { omitted, writeOnly }: HiddenFields,
+): Comparison[] {
+  return compareFields(sent, actual).filter(
+    ({ name, expected, actual: is }) =>
+      !writeOnly?.has(name) && !isShown(expected ?? omitted[name], is ?? omitted[name]),
+  );
 }
 
-function compareFields(expected: Fields, actual: Fields, isEqual: typeof isSameField): Difference[] {
-  const differences: Difference[] = [];
-  for (const name of Object.keys(expected)) {
-    const compared = isCategoryField(name)
-      ? comparedCategories(expected[name], actual)
-      : { expected: expected[name], actual: actual[name] };
-    if (!isEqual(name, compared.expected, compared.actual)) differences.push({ name, ...compared });
-  }
-  return differences;
+function compareFields(expected: Fields, actual: Fields): Comparison[] {
+  return Object.keys(expected).map((name) => compareField(name, expected, actual));
+}
+
+function compareField(name: string, expected: Fields, actual: Fields): Comparison {
+  if (isCategoryField(name)) return { name, ...comparedCategories(expected[name], actual) };
+  return { name, expected: expected[name], actual: actual[name] };
 }
 
 /**
@@ -122,11 +134,6 @@ const dateFields = fieldsOfKind('date');
 /** Returns true if a field has the same value. Dates are compared as instants, a day as its first instant in UTC. */
 function isSameField(name: string, value: JsonValue | undefined, other: JsonValue | undefined): boolean {
   return isSame(value, other) || (dateFields.has(name) && isSameInstant(value, other));
-}
-
-/** Returns true if a field of an answer shows what was sent, which may be a default. @see isShownBy */
-function isShownField(name: string, sent: JsonValue | undefined, actual: JsonValue | undefined): boolean {
-  return isShown(sent ?? omittedValues[name], actual ?? omittedValues[name]);
 }
 
 /** Returns true if a value of an answer shows what was sent. @see isShownBy */

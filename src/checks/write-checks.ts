@@ -1,4 +1,4 @@
-import type { Contract } from '../api/contract.ts';
+import { type Contract, hiddenFields } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { unshownFields } from '../api/same-values.ts';
 import type { CallLimits } from '../client/call.ts';
@@ -132,9 +132,8 @@ async function checkShown(
     const reason = notFound?.message ?? `${noun.name} ${id} is not there`;
     throw new FindingError(fail(`${step}: ${reason}`, { method, url, status, requestId }));
   }
-  const [difference] = unshownFields(sent, record.fields).filter(
-    ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
-  );
+  const hidden = hiddenFields(context.client.contract, noun.nounName);
+  const [difference] = unshownFields(sent, record.fields, hidden);
   if (!difference) return;
   const { name, expected, actual } = difference;
   const got = actual === undefined ? 'no such field' : printJson(actual);

@@ -1,9 +1,9 @@
-import { writeOnlyFields } from '../api/contract.ts';
+import { hiddenFields } from '../api/contract.ts';
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import { isAsBefore, unshownFields } from '../api/same-values.ts';
+import { type HiddenFields, isAsBefore, unshownFields } from '../api/same-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import {
   CliError,
@@ -156,11 +156,12 @@ function readWrite(
   if (whyOther !== undefined) return { mismatch: mask(whyOther) };
   if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
     return { mismatch: 'the answer is not the deleted record' };
-  const others = otherValues(operation, values, fields, mask);
+  const hidden = hiddenFields(client.contract, operation.noun);
+  const others = otherValues(operation, values, fields, mask, hidden);
   const mismatch =
     others.length > 0
       ? `the answer has ${others.join('; ')}`
-      : before && isAsBefore(before, values, fields, new Set(writeOnlyFields(operation)))
+      : before && isAsBefore(before, values, fields, hidden)
         ? 'the answer shows what was there before'
         : undefined;
   return { record, id: idIn(operation, fields), mismatch };
@@ -174,15 +175,14 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
 
 /** Lists the fields that differ from what the user set: `name "Rex", not "Rex "`. A new record has defaults for the others. */
 function otherValues(
-  { id, noun, body }: Operation,
+  { id, noun }: Operation,
   values: Fields,
   record: JsonObject,
   mask: Mask,
+  hidden: HiddenFields,
 ): string[] {
-  const others = unshownFields(values, record).filter(
-    ({ name }) =>
-      (values[name] !== undefined || id !== nouns[noun].operations.create) &&
-      !body?.fields[name]?.isWriteOnly,
+  const others = unshownFields(values, record, hidden).filter(
+    ({ name }) => values[name] !== undefined || id !== nouns[noun].operations.create,
   );
   return others.map(({ name, expected, actual }) => {
     if (actual === undefined) return `no ${name}`;

@@ -1,5 +1,5 @@
 import { describeValue, isFields, type RecordValue } from '../api/record-values.ts';
-import { describeDifference, isMetBy, isSameValue } from '../api/same-values.ts';
+import { describeDifference, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from './row.ts';
 
@@ -14,7 +14,7 @@ export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** What a write may do. */
-export interface WriteAbilities {
+export interface WriteAbilities extends Pick<HiddenFields, 'omitted'> {
   readonly canRemove: boolean;
   /** False if an update takes only changes, so that each field stays in the record. */
   readonly canRemoveFields: boolean;
@@ -56,7 +56,10 @@ export function decide(
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = requiredValue(intent) ?? planned?.before ?? now;
       const ignored = created === undefined ? undefined : abilities.readOnly;
-      const isAsWanted = expected === undefined ? isMetBy(wanted, now) : isSameValue(expected, now, ignored);
+      const isAsWanted =
+        expected === undefined
+          ? isMetBy(wanted, now)
+          : isSameValue(expected, now, abilities.omitted, ignored);
       if (!isAsWanted) return failAsChanged(wanted, now);
       return toRemoval(now, abilities.canRemove);
     }

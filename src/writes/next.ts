@@ -124,7 +124,8 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now);
+  const { omitted } = situation.abilities;
+  const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now, { omitted });
   const doubt = isCertainAgain ? undefined : old.doubt;
   const state = { ...old, doubt, reading, recordBefore: old.recordBefore ?? reading.record?.fields };
   const decision = decide(state, now, situation.abilities);
@@ -238,8 +239,8 @@ function confirm(
   situation: Situation,
 ): Next {
   const { before, after } = state.planned as Planned;
-  const { writeOnly } = situation.abilities;
-  const isShown = isShownBy(after, now, writeOnly) && !isAsBefore(before, after, now, writeOnly);
+  const { abilities } = situation;
+  const isShown = isShownBy(after, now, abilities) && !isAsBefore(before, after, now, abilities);
   if (isShown) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {

@@ -1,8 +1,8 @@
-import { fieldBounds, offeredOperation, takesField, writeOnlyFields } from '../api/contract.ts';
+import { fieldBounds, hiddenFields, offeredOperation, takesField } from '../api/contract.ts';
 import { isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
-import { changesOf } from '../api/same-values.ts';
+import { changesOf, type HiddenFields } from '../api/same-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import type { CallInput, CallLimits, CallOptions, OperationRequest } from '../client/call.ts';
 import { type Client, readFromList, readRecord } from '../client/client.ts';
@@ -13,7 +13,7 @@ import { requiredValue, type WriteAbilities } from './decide.ts';
 import type { Intent, Planned, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
-export interface Abilities extends WriteAbilities {
+export interface Abilities extends WriteAbilities, Required<HiddenFields> {
   /** True if all records can be listed. */
   readonly canList: boolean;
   /** True if one record can be read by itself or found in the list. */
@@ -24,8 +24,6 @@ export interface Abilities extends WriteAbilities {
   readonly readsFirst: boolean;
   /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
   readonly isEmbedded: boolean;
-  /** The fields that no answer shows. */
-  readonly writeOnly: ReadonlySet<string>;
 }
 
 /** A reading of one record. */
@@ -85,7 +83,6 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
   const ids = noun.operations;
   const { isCount } = noun;
   const bodies = [ids.create, ids.update].flatMap((id) => operations.get(id)?.body ?? []);
-  const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
   const etagCondition = (reading: Reading | undefined) => {
     const { etag } = reading?.record ?? {};
     return etag === undefined ? undefined : { 'if-match': etag };
@@ -108,7 +105,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     isEmbedded: isEmbedded(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
     readOnly: new Set(bodies.flatMap(({ readOnlyNames }) => readOnlyNames)),
-    writeOnly,
+    ...hiddenFields(client.contract, name),
   };
   const port: RecordPort = {
     abilities,
@@ -157,7 +154,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
         case 'set': {
           const body = isCount
             ? { quantity: after }
-            : changesOf(after, port.valueOf(intent, reading?.record), writeOnly);
+            : changesOf(after, port.valueOf(intent, reading?.record), abilities.writeOnly);
           const before = abilities.readsFirst ? reading?.record : undefined;
           return toUpdate({ id, body, before, headers: etagCondition(reading) });
         }

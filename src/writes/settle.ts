@@ -110,7 +110,7 @@ export async function settleAll<SomeRow extends Row>(
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     const { before = null, after = null } = state.planned ?? {};
     // A record that showed the new values before proves nothing.
-    const isProof = isReadBack && !isShownBy(after, before, port.abilities.writeOnly);
+    const isProof = isReadBack && !isShownBy(after, before, port.abilities);
     trustsEmpty ||= port.isRun && isProof && outcome?.kind === 'applied';
     await keeper.keepOutcome(row, settled);
     return settled;

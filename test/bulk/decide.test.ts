@@ -33,6 +33,7 @@ const takeBack = (created: RecordValue, expected?: RecordValue): Intent => ({
 });
 const rex = { name: 'Rex', status: 'sold' };
 const tom = { name: 'Tom' };
+const available = { ...tom, status: 'available' };
 const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
 
@@ -61,6 +62,7 @@ const lacks = 'failed no_entry: the pet has no inventory entry';
 const noEntry = `${lacks}: check the id, create the entry with \`inventory create\`, or apply with --create-missing`;
 const perhapsMade = 'unknown perhaps_made: it may have been made: look for it before you send it again';
 const otherName = 'failed changed: name "Mia" now, not name "Rex" as expected';
+const furtherStatus = 'failed changed: status "available" now, not no status as expected';
 const furtherId = 'failed changed: id 1 now, not no id as expected';
 const noWay = `${lacks}, and the service offers no way to create one: check the id`;
 const byFlag = `${lacks}: check the id, or apply with --create-missing`;
@@ -73,6 +75,7 @@ const mayCreate = { mayCreate: true };
 const seen = { readOnly: new Set(['seen']) };
 const keepsFields = { canRemoveFields: false };
 const byNothing = { createsBy: undefined };
+const mayOmit = { omitted: { status: 'available' } };
 const byPut = { createsBy: 'PUT' } as const;
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
@@ -171,7 +174,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is not there, in an undo', takeBack(rex), certain, null, 'unchanged'],
     ['has a further field than was sent', takeBack(rex), certain, { ...rex, id: 1n }, 'remove'],
     ['has got a field since it was made', takeBack(rex, rex), certain, { ...rex, id: 1n }, furtherId],
-    ['shows a default', takeBack(tom, tom), certain, { ...tom, status: 'available' }, 'remove'],
+    ['shows a default', takeBack(tom, tom), certain, available, 'remove', mayOmit],
+    ['shows what is no default', takeBack(tom, tom), certain, available, furtherStatus],
     ['shows what only the service sets', takeBack(tom, tom), certain, { ...tom, seen: 7 }, 'remove', seen],
     ['has changed since it was created', takeBack(rex), certain, mia, otherName],
   ],
@@ -198,6 +202,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
       canRemove: true,
       canRemoveFields: true,
       readOnly: new Set<string>(),
+      omitted: {},
       ...rules,
     };
     const decision = decide(row, now, given);

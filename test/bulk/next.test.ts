@@ -80,6 +80,7 @@ const abilities = {
   mayCreate: true,
   isEmbedded: false,
   readsFirst: false,
+  omitted: {},
   writeOnly: new Set<string>(),
   readOnly: new Set<string>(),
 };

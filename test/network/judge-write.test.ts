@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
 import type { Fields } from '../../src/api/record-values.ts';
-import { isMetBy } from '../../src/api/same-values.ts';
+import { isAsBefore, isMetBy } from '../../src/api/same-values.ts';
 import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
 import { type JsonValue, parseItem } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
@@ -123,6 +123,13 @@ test.each<[expected: JsonValue, actual: JsonValue | undefined, isMet: boolean]>(
   [false, null, false],
 ])('a field that should be %o and is %o is met: %s', (expected, actual, isMet) => {
   expect(isMetBy({ name: expected }, { name: actual })).toBe(isMet);
+});
+
+test('a category that was sent as its id is as it was asked', () => {
+  const [before, after] = ['A', 'B'].map((name) => ({ name, categoryId: { id: 1, name: 'Dogs' } }));
+  expect(isAsBefore(before ?? null, { name: 'B', categoryId: 1 }, after ?? null, { omitted: {} })).toBe(
+    false,
+  );
 });
 
 test('dates are compared as instants', () => {

@@ -209,9 +209,13 @@ test.each([
   [{ ...text, default: 'asleep' }, '1\n', { status: 'asleep', total: 1 }],
 ])('a pet without a status has the default of the description, or none: %j', async (schema, ids, total) => {
   await using service = await serve({ status: schema }, { status: null });
-  const { done } = await bindTo(service);
+  const { done, run } = await bindTo(service);
   expect(await done('pets list --status asleep -o ids')).toBe(ids);
   expect(JSON.parse(await done('overview -o json')).pets).toEqual([total]);
+  await done('pets create --from - --yes', { stdin: 'name,status\nRex,asleep\n' });
+  Object.assign(service.stored.pets?.[1] ?? {}, { status: null });
+  // The service offers no delete.
+  expect((await run('undo --yes')).stdout).toContain(total.status === null ? 'changed' : 'no_delete');
 });
 
 test.each([
