@@ -47,7 +47,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
       `run ${info.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
       isOfOtherProfile
         ? `give --profile ${header.profile}`
-        : 'give its --base-url, or --offline, and set its tenant',
+        : 'give the --base-url of that run, or --offline, and set the tenant of that run',
     );
   }
   checkService(info, settings, query.contract);
@@ -79,13 +79,13 @@ function undoRefusal({ id, header, state }: RunInfo, askedId: string | undefined
   const { kind, noun, undoes } = header;
   if (undoes !== null && askedId !== undefined && state === 'finished')
     return new UsageError(
-      `undo ${id}: it is itself an undo, of run ${undoes}, and cannot be undone`,
+      `undo ${id}: this run is itself an undo, of run ${undoes}, and cannot be undone`,
       `apply the file of run ${undoes} again`,
     );
   if (kind !== 'delete') return undefined;
   const stocks = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
-    `undo ${id}: it removed records, which cannot be undone`,
+    `undo ${id}: this run removed records, which cannot be undone`,
     `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` makes them again${stocks}`,
   );
 }

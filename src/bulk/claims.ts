@@ -187,7 +187,7 @@ function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefi
   // A person has settled it since.
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied') return undefined;
-  const message = `it is unknown whether run ${id} wrote it: look at it, and say what happened`;
+  const message = `it is unknown whether run ${id} wrote this record: look at it, and say what happened`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };
 }

@@ -29,7 +29,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
     throw new UsageError(
       `delivery ${delivery}: its run ${otherRun.id} wrote to ${targetName(otherRun.header.target)}, and this command goes to ${targetName(target)}; nothing was sent`,
       {
-        hint: 'if they are one service, use the binding and the tenant of that run; else --again books the delivery',
+        hint: 'if both are one service, use the binding and the tenant of that run; else --again books the delivery',
         code: 'other_profile',
       },
     );
@@ -76,7 +76,7 @@ export function runsOfDelivery(list: RunList, target: Target, delivery: string):
       throw new UsageError(
         `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
         {
-          hint: 'finish its run with that version; or look at the counts, then move the file away: petstore then no longer knows what it booked',
+          hint: 'finish its run with that version; or look at the counts, then move the file away: after that nothing shows what the run booked',
           code: 'unfinished_delivery',
         },
       );

@@ -114,9 +114,9 @@ export function checkService(
   // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
   const setTenant = profile
     ? `: petstore config set tenant <name> --profile ${profile.value}`
-    : ', with a profile of its own';
+    : ', in a profile of its own';
   throw new UsageError(`run ${info.id} was made with the profile ${other}; nothing was sent`, {
-    hint: `if this is the same service, give --profile ${other}; else give this one a tenant${setTenant}`,
+    hint: `if this is the same service, give --profile ${other}; else set a tenant for this service${setTenant}`,
     code: 'other_profile',
   });
 }

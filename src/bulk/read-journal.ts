@@ -190,6 +190,6 @@ function writerOf(version: number): string {
 function unreadableError(path: string, why: string): CliError {
   return new CliError('usage', `${path}: this journal cannot be read: ${why}; nothing was written`, {
     code: 'invalid_input',
-    hint: 'look at the records of its rows, then move the file away: petstore then no longer knows what it booked',
+    hint: 'look at the records of its rows, then move the file away: after that nothing shows what the run booked',
   });
 }

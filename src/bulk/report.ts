@@ -206,7 +206,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
     return rejects && `correct the rejected rows, then run: ${rejectsLine(context, header, rejects)}`;
   const mayBeTaken = ({ outcome }: RunRow) => !reasonRule(outcome?.reason?.code ?? 'changed').isLasting;
   if (!notTakenBack(report).some(mayBeTaken)) return undefined;
-  return `to try the rows that were left alone again: ${followUpCommand(context, ['undo', header.undoes])}`;
+  return `to try again the rows that were left alone: ${followUpCommand(context, ['undo', header.undoes])}`;
 }
 
 /** The name of a row that does not look like a number of rows: `id 7`. */

@@ -110,6 +110,6 @@ async function warnOfRepeatedCreates(
   const command = followUpCommand(context, ['resume', earlier.id]);
   await context.notice(
     'warning',
-    `run ${earlier.id} of this file is not finished, and its records are made again now; to continue it: ${command}`,
+    `run ${earlier.id} of this file is not finished, and this command creates its records again; to continue that run: ${command}`,
   );
 }

@@ -40,7 +40,7 @@ export function decideTokenUse(
   if (!isNamed && setting.origin !== undefined && setting.origin !== origin) {
     const way =
       setting.kind === 'variable'
-        ? 'set PETSTORE_BASE_URL to the address that it is for'
+        ? 'set PETSTORE_BASE_URL to the address of the service that the token is for'
         : `create a profile for ${origin} to use another`;
     return { kind: 'withheld', setting, why: `it is meant for ${setting.origin}; ${way}` };
   }

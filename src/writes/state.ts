@@ -95,7 +95,7 @@ export function endAsAnswered(state: State): Next {
       ? 'does not find the record that its readings show'
       : 'refuses the tag that its readings give';
   const age = reading?.record?.age === undefined ? '' : `; the reading is ${reading.record.age} s old`;
-  const message = `the service ${contradiction}: a cache or a replica may answer its readings${age}`;
+  const message = `the service ${contradiction}: a cache or a replica may have answered these readings${age}`;
   return endWithoutSuccess(state, { code: 'stale', message });
 }
 

@@ -81,7 +81,7 @@ stories({
     { counts: [1, 1], files: { 'stock.csv': toCsv([4, 4]) } },
     [apply, '0: applied 2'],
     answering({ 2: 422 }),
-    ['undo --yes', '3: applied 1, failed 1', 'again: petstore undo r1'],
+    ['undo --yes', '3: applied 1, failed 1', 'left alone: petstore undo r1'],
     healed,
     ['undo --yes', '0: applied 2'],
     counts(1, 1),
@@ -129,7 +129,7 @@ test('undo sets back what the last run wrote, and only that', async () => {
   expect(await shop.report('undo r2 --yes')).toMatchObject({
     code: 2,
     error: {
-      message: 'undo r2: it is itself an undo, of run r1, and cannot be undone',
+      message: 'undo r2: this run is itself an undo, of run r1, and cannot be undone',
       hint: 'apply the file of run r1 again',
     },
   });

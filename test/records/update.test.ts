@@ -52,7 +52,7 @@ test('a 412 to the tag of a fresh reading names the cache, and the tag is not le
   const run = await runAt(server, 'pets update 3 --name x --retries 1 -o json');
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(run.stderr).error).toMatchObject({
-    message: expect.stringMatching(/a cache .* may answer its readings; the reading is 41 s old/),
+    message: expect.stringMatching(/a cache .* may have answered these readings; the reading is 41 s old/),
     hint: expect.stringMatching(/^(?!.*etags).*help gateways/),
   });
   const tags = server.requests

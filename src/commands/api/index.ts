@@ -101,7 +101,7 @@ const bind = verb({
   args: {
     location: argument(
       '[file or URL]',
-      'the description, or a service that has one (default: as before, or the base URL); - reads stdin',
+      'the description, or a service that has one; - reads stdin (default: the one that is bound, else the base URL)',
       { offers: 'file' },
     ),
   },
@@ -117,7 +117,7 @@ const bind = verb({
     ),
     withToken: flag(
       '--with-token',
-      'send the token to the origin of the description, even if it is another one',
+      'send the token to the origin of the description, even if the service is elsewhere',
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
