@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runsOfDelivery } from '../../src/bulk/deliveries.ts';
 import type { RunList } from '../../src/bulk/list-runs.ts';
+import { CliError } from '../../src/process/errors.ts';
 import { refusal } from '../helpers/recording-server.ts';
 import { trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
@@ -44,13 +45,13 @@ stories({
     [`${deliver} --shard 1/2`, '4: applied 0'],
     healed,
     [deliver, '2:', /petstore resume r1/],
-    [`${deliver} --shard 2/2`, '0:'],
-    ['resume r1 --yes', '0:'],
+    [`${deliver} --shard 2/2`, '0: applied 3'],
+    ['resume r1 --yes', '0: applied 2'],
     counts(6, 6, 6, 6, 6),
     // Another machine may have booked the other shards, so shards of another number could book rows twice.
     [`${deliver} --shard 1/3`, '2:', /its run r\d was shard \d\/2/, /--shard <i>\/2/],
     [deliver, '2:', /its run r\d was shard \d\/2/],
-    [`${deliver} --shard 1/2`, '0: applied 0'],
+    [`${deliver} --shard 1/2`, '0: applied 0, booked 2'],
   ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },
@@ -77,7 +78,7 @@ stories({
     [`undo r1 --yes ${oneByOne}`, '4: applied 1'],
     healed,
     [deliver, '2:', /petstore undo r1/],
-    ['undo r1 --yes', '0:'],
+    ['undo r1 --yes', '0: applied 2'],
     [deliver, '0: applied 2'],
     counts(6, 7),
   ],
@@ -277,9 +278,9 @@ test.each([
 test.each(['shop.localhost', '127.0.0.2'])(
   'a journal of version 3 stops it at %s, which was localhost',
   (host) => {
-    const by = { writtenBy: 'petstore 3', path: 'r1.jsonl' };
-    const old = { target: 'http://localhost:4010', delivery: 'LS-1', ...by };
-    const list = { runs: [], unreadable: [old] } as unknown as RunList;
+    const file = { id: 'r1', path: 'r1.jsonl', problem: new CliError('usage', 'another version') };
+    const old = { writtenBy: 'petstore 3', target: 'http://localhost:4010', delivery: 'LS-1' };
+    const list: RunList = { folder: '', runs: [], unreadable: [{ ...file, ...old }] };
     const targetAt = (address: string) => ({ address, unboundAddress: address, tenant: null });
     const runsAt = (name: string, number: string) =>
       runsOfDelivery(list, targetAt(`http://${name}:4010`), number);

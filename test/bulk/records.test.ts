@@ -209,14 +209,6 @@ test('a large run reads the fields that the list leaves out', async () => {
   expect(JSON.parse((await shop.run('runs show r2 -o json')).stdout)).toEqual(many);
 });
 
-test('a person names a row by its id or its line', async () => {
-  await using shop = await recordShop({ '/pets': pets });
-  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
-  shop.misbehave = ({ method }) => (method === 'PUT' ? refusal(429) : undefined);
-  expect(await shop.report(`${update} --retries 0`)).toMatchObject({ failed: 2 });
-  expect(await shop.report('runs settle r1 line:2 2 --as failed')).toMatchObject({ code: 0 });
-});
-
 test('create --from -o ids prints the ids of the new records, and marks each row once', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nLuna,1\nRex,1\n');

@@ -1,13 +1,12 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { changeOf } from '../../src/bulk/plan.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
-import type { RunEvent } from '../../src/bulk/run-events.ts';
 import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
-import { newRow } from '../../src/bulk/run-row.ts';
+import { newRow, type RunRow } from '../../src/bulk/run-row.ts';
 import type { CliError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/state.ts';
@@ -183,53 +182,54 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
 });
 
-test('rows are on disk before they are sent, also with new values, and an outcome that is not saved is unknown', async () => {
-  const kept: RunEvent[] = [];
-  const syncs: number[] = [];
-  const run = { marked: new Set<number>() };
-  const append = (events: readonly RunEvent[]) => {
-    kept.push(...events);
-    for (const event of events)
-      if (event.kind === 'mark') for (const line of event.rows) run.marked.add(line);
-  };
-  const journal = { append, sync: () => syncs.push(kept.length) } as unknown as Journal;
+/** A run of three rows that add, the keeper of its rows, and the events in its journal when each of them was on the disk. */
+function keepRows() {
+  const planned = { action: 'set', before: 0, after: 1 } as const;
+  const rows = [2, 3, 4].map((line) => ({
+    ...newRow({ line, id: BigInt(line), intent: { kind: 'add', change: 1 }, text: undefined }),
+    planned,
+  }));
+  const run = createRun({ kind: 'apply' } as RunHeader, rows);
+  const journal = new Journal(join(temporaryFolder(), 'r1.jsonl'), run);
+  const append = vi.spyOn(journal, 'append');
+  const sync = vi.spyOn(journal, 'sync');
   const stop = new Stop<CliError>();
   const saveStore = () => Promise.reject(new Error('no space left'));
-  const first = { action: 'set', before: 0, after: 1 } as const;
-  const rowsToWrite = [2, 3, 4].map((line) => ({
-    ...newRow({ line, id: BigInt(line), intent: { kind: 'add', change: 1 }, text: undefined }),
-    planned: first,
-  }));
-  const row = rowsToWrite[0] as (typeof rowsToWrite)[number];
-  const keeper = createRowKeeper(journal, {
-    run,
-    rowsToWrite,
-    concurrency: 8,
-    stop,
-    maxErrors: 100,
-    saveStore,
-  });
-  expect([keeper.beforeSend(row, first), keeper.beforeSend(row, first)]).toEqual([true, true]);
+  const limits = { concurrency: 8, maxErrors: 100, stop };
+  const keeper = createRowKeeper(journal, { run, rowsToWrite: rows, saveStore, ...limits });
+  onTestFinished(() => journal[Symbol.dispose]());
+  const events = () => append.mock.calls.flatMap(([each]) => each);
+  return { row: rows[0] as RunRow, planned, keeper, stop, sync, events };
+}
+
+test('rows are on disk before they are sent, and once more before they are sent with new values', () => {
+  const { row, planned, keeper, sync, events } = keepRows();
+  expect([keeper.beforeSend(row, planned), keeper.beforeSend(row, planned)]).toEqual([true, true]);
+  expect([events(), sync.mock.calls.length]).toEqual([[{ kind: 'mark', rows: [2, 3, 4] }], 1]);
   const changed = { action: 'set', before: 1, after: 2 } as const;
   expect(keeper.beforeSend(row, changed)).toBe(true);
-  expect(kept.splice(0)).toEqual([
-    { kind: 'mark', rows: [2, 3, 4] },
-    { kind: 'mark', rows: [2], planned: changed },
-  ]);
-  expect(syncs).toEqual([1, 2]);
+  expect(events().slice(1)).toEqual([{ kind: 'mark', rows: [2], planned: changed }]);
+  expect(sync).toHaveBeenCalledTimes(2);
+});
+
+test('an outcome that is not saved is unknown, and stops the run', async () => {
+  const { row, keeper, stop, events } = keepRows();
   await keeper.keepOutcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
-  expect(kept).toMatchObject([{ kind: 'outcome', row: 2, outcome, doubt: 'sent' }]);
+  expect(events()).toMatchObject([{ kind: 'outcome', row: 2, outcome, doubt: 'sent' }]);
   expect(stop.cause).toMatchObject({ kind: 'partial' });
-  // A create waits for no save a second later.
-  const planned = { action: 'create', before: null, after: 5 } as const;
-  const create = {
-    ...newRow({ line: 3, id: 8n, intent: { kind: 'set', value: 5 }, text: undefined }),
-    planned,
-  };
+});
+
+test('the outcome of a create is kept at once, with those that wait', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { row, keeper, events } = keepRows();
+  const create = { ...row, line: 3, planned: { action: 'create', before: null, after: 5 } as const };
+  await keeper.keepOutcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
+  expect(events()).toEqual([]);
   await keeper.keepOutcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
-  await vi.waitUntil(() => kept.length > 1, { timeout: 500 });
+  await vi.waitFor(() => expect(events()).toMatchObject([{ row: 2 }, { row: 3 }]));
 });
 
 test('a journal keeps apart a field that is null and one that is missing', () => {

@@ -67,12 +67,11 @@ test('a run goes on only with a binding that writes as the run did', async () =>
 });
 
 test('a delivery is not booked twice because a binding splits the same URL in another way', async () => {
-  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'split-config') };
-  const misbehave = shop.misbehave;
+  await using shop = await stockShop([], { 'd.csv': 'petId,change\n1,1\n' });
+  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'config') };
   shop.misbehave = ({ quantity = 5 }) => ({ body: { petId: 1, quantity, status: 'sold' } });
   const spec = JSON.parse((await runCli('api spec -o json')).stdout);
   const paths = Object.fromEntries(Object.entries(spec.paths).map(([path, item]) => [`/v1${path}`, item]));
-  shop.write('d.csv', 'petId,change\n1,1\n');
   const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
   shop.write('long.json', JSON.stringify({ ...spec, paths, servers: [{ url: '/' }] }));
   expect((await shop.run('api bind long.json', { env })).code).toBe(0);
@@ -81,5 +80,4 @@ test('a delivery is not booked twice because a binding splits the same URL in an
   expect((await shop.run('api bind short.json', { env })).code).toBe(0);
   const { code, error } = await shop.report(deliver, { env });
   expect({ code, error }).toMatchObject({ code: 2, error: { code: 'other_profile' } });
-  shop.misbehave = misbehave;
 });

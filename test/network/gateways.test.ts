@@ -37,7 +37,7 @@ test.each([
   );
 });
 
-test('a page with 64 KB of tags that do not end is shown in linear time', async () => {
+test('a page with 64 KB of tags that do not end is shown as any other', async () => {
   for (const tag of ['<title', '<script>', '<!--', '&#']) {
     const body = tag.repeat(65_000 / tag.length);
     expect(await run('categories list', { status: 500, headers: html, body })).toMatchObject({ code: 6 });

@@ -18,7 +18,8 @@ function judge(
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { status, headers: { 'content-type': type }, body: text };
-  const request = { method: 'PUT', url: `${service.baseUrl}/pets/1`, headers: {} };
+  const { method } = operations[operation];
+  const request = { method, url: `${service.baseUrl}/pets/1`, headers: {} };
   const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
   const { id, values, before } = { id: 1n, values: {}, before: undefined, ...intent };
   const call = { client: service, operation: operations[operation], recordId: id, before };

@@ -49,9 +49,7 @@ describe('null is a value in OpenAPI 3.0', () => {
       code: 0,
       reason: '200 OK, 1 record',
     });
-    const without = JSON.parse(
-      JSON.stringify(field).replace(',"nullable":true', '').replace('"nullable":true,', ''),
-    );
+    const { nullable, ...without } = field;
     const { reason } = await judge(describeField('3.0.3', without), { field: null });
     expect(reason).toContain('/0/field');
   });

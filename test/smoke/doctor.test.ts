@@ -62,10 +62,10 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     '403 of a gateway',
     { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
-    /403 Forbidden/,
+    /^listPets answered 403 Forbidden with text\/html: <p>hi; no token was sent$/,
   ],
   ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request: it says no$/],
-  ['500', refusal(500), 6, /500/],
+  ['500', refusal(500), 6, /^listPets answered 500 Internal Server Error: it says no$/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content with no body, not a list of pets; no token/],
   ['{"hello":1}', { body: { hello: 1 } }, 7, /200 OK with application\/json, not a list of pets; no token/],
   [

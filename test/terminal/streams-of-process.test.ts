@@ -96,7 +96,7 @@ testInBash('a stderr that is closed or full changes no exit code', async () => {
 });
 
 test.concurrent.each(['jsonl', 'table'])(
-  'a stalled reader does not delay the end after Ctrl-C: %s',
+  'Ctrl-C ends a command whose reader is stalled: %s',
   async (format) => {
     const child = startCli([...words('whole', manyRows), '-o', format]);
     const exit = once(child, 'exit');
