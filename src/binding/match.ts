@@ -15,7 +15,7 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 //   record adds the noun's id to the path of its collection, and the method says what the operation does.
 // - An operation that cannot be called, that has other records, or that may add to a count is refused (obstacles.ts).
 // - If the list or the get is refused because of its records, so are the writes.
-// - Without a get, an update that replaces the record is bound only if the list shows each field that it takes.
+// - An update that replaces the record is bound only if the get, or without a get the list, shows each field that it takes.
 // - If several operations fit equally, none is bound.
 //
 // If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it. The nearest
@@ -93,9 +93,10 @@ export function matchOperations(
       const write = matches.get(id) ?? missing;
       if (write !== missing && refusal && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
     }
-    const [updating, getting, listing] = [update, get, list].map((id) => boundIn(matches, id));
-    const tableList = table.get(list);
-    const loss = updating && !getting && tableList && lossObstacle(tableList, updating, listing);
+    const updating = boundIn(matches, update);
+    const readId = boundIn(matches, get) ? get : list;
+    const tableRead = table.get(readId);
+    const loss = updating && tableRead && lossObstacle(tableRead, updating, boundIn(matches, readId));
     if (loss) matches.set(update, { state: 'unbindable', operations: [updating], ...loss });
   }
   for (const [id, tableOperation] of table)

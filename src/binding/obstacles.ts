@@ -172,28 +172,33 @@ export function countObstacle(
 }
 
 /**
- * Finds out whether an update that replaces the record would drop fields. Without a get, the record is read from the list, and its
- * schema may lack fields that the update takes.
+ * Finds out whether an update that replaces the record would drop fields, because the reading before it lacks fields that the update
+ * takes. A get whose description names no field is trusted to show them.
  *
- * @param list the bound list, if there is one.
+ * @param tableRead the get, or without a bound get the list.
+ * @param read the bound get or list, if there is one.
  */
 export function lossObstacle(
-  tableList: TableOperation,
+  tableRead: TableOperation,
   { method, body }: DocumentOperation,
-  list: DocumentOperation | undefined,
+  read: DocumentOperation | undefined,
 ): Obstacle | undefined {
   if (method === 'PATCH' || !body) return undefined;
-  const { operations, idField, update }: Noun = nouns[tableList.noun];
-  const listed = list?.answer && recordsIn(tableList, list.answer.shape)?.shape;
-  const shown = listed ? [...fieldNamesOf(tableList, listed).keys(), ...listed.fields.keys()] : [];
+  const { operations, idField, update }: Noun = nouns[tableRead.noun];
+  const record = read?.answer && recordsIn(tableRead, read.answer.shape)?.shape;
+  const shown = record ? [...fieldNamesOf(tableRead, record).keys(), ...record.fields.keys()] : [];
+  if (!tableRead.isList && shown.length === 0) return undefined;
   const kept = new Set([idField, ...(update?.fields ?? []), ...shown]);
-  const names = new Map([...fieldNamesOf(tableList, body.shape)].map(([name, wireName]) => [wireName, name]));
+  const names = new Map([...fieldNamesOf(tableRead, body.shape)].map(([name, wireName]) => [wireName, name]));
   const lost = [...body.shape.fields].flatMap(([wireName, field]) => {
     const isOneWay = ['readOnly', 'writeOnly'].some((keyword) => field.keyword(keyword) === true);
     return isOneWay || kept.has(names.get(wireName) ?? wireName) ? [] : [wireName];
   });
-  const why = `it replaces the record, and without ${operations.get} nothing shows its ${joinFirst(lost, 5)}`;
-  return lost.length === 0 ? undefined : { why };
+  if (lost.length === 0) return undefined;
+  const clause = tableRead.isList
+    ? `without ${operations.get} nothing shows`
+    : `${operations.get} does not show`;
+  return { why: `it replaces the record, and ${clause} its ${joinFirst(lost, 5)}` };
 }
 
 /**

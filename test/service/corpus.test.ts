@@ -22,7 +22,7 @@ GET /pets -> Pet[] (listPets) = listPets
 POST /owners/{ownerId}/pets Pet -> {id#, name, visits: Visit[]} (addPetToOwner)
 GET /owners/{ownerId}/pets/{petId} -> Pet (getOwnersPet)
 PUT /owners/{ownerId}/pets/{petId} Pet (updateOwnersPet)
-GET /pets/{petId} -> {id#, name, visits: Visit[]} (getPet) = getPet
+GET /pets/{petId} -> {id#, name, birthDate, type., visits: Visit[]} (getPet) = getPet
 PUT /pets/{petId} Pet -> Pet (updatePet) = updatePet
 DELETE /pets/{petId} (deletePet) = deletePet
 POST /pets/{petId}/visits Visit -> Visit
@@ -348,6 +348,13 @@ PUT /pets/{petId} Pet -> Pet ! updatePet: it replaces the record, and without ge
 GET /orders -> Order[] = listOrders
 PUT /orders/{orderId} Order -> Order = updateOrder
 PUT /inventory/{petId} InventoryUpdate = updateInventory
+
+# a get of less than the update takes
+Pet: id# name chip
+NewPet: name chip
+GET /pets -> Pet[] = listPets
+GET /pets/{petId} -> {id#, name} = getPet
+PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show its chip
 
 # a category in words
 Pet: id# name status
