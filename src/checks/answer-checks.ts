@@ -26,7 +26,7 @@ import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts'
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
-  'is the base URL that of the API, without a login? If the API has other paths, `petstore api bind` reads them from its description';
+  'is the base URL the address of the API, without a login? If the API has other paths, `petstore api bind` reads them from its description';
 
 /**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.
@@ -35,7 +35,7 @@ const otherHint =
  */
 export async function checkHttp(context: CheckContext, expect: readonly Condition[]): Promise<Finding> {
   try {
-    const operation = reachOperation(context.reads);
+    const operation = reachOperation(context.gets);
     if (operation) return judgeFirstAnswer(context, await context.ask(operation));
     const fallback = expect.find(({ path }) => path !== undefined);
     const answer = await context.get(fallback?.path ?? context.client.baseUrl);
@@ -52,8 +52,8 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
 }
 
 /** Returns the operation that `reach/http` calls: the first GET without an id, else the first GET. */
-function reachOperation(reads: readonly Operation[]): Operation | undefined {
-  return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
+function reachOperation(gets: readonly Operation[]): Operation | undefined {
+  return gets.find((operation) => idParameter(operation) === undefined) ?? gets[0];
 }
 
 function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
@@ -114,7 +114,7 @@ export async function checkCondition(
   condition: Condition,
   options: AskOptions = {},
 ): Promise<Finding> {
-  const operation = reachOperation(context.reads);
+  const operation = reachOperation(context.gets);
   const { path } = condition;
   const asking = { ...options, isFinalStatus: (status: number) => meetsStatus(condition, status) };
   const answer = await (operation && path === undefined
@@ -191,14 +191,14 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
  * given, an answer without the token is a warning.
  */
 export async function checkAuth(context: CheckContext): Promise<Finding> {
-  const { reads, client } = context;
-  const secured = reads.filter(({ credential }) => credential === 'required');
+  const { gets, client } = context;
+  const secured = gets.filter(({ credential }) => credential === 'required');
   const isDeclared = secured.length > 0;
   if (!isDeclared && client.credentialSource === undefined)
     return skip('no security is declared, and no token given');
   const operations = isDeclared
     ? secured
-    : [reachOperation(reads)].filter((operation) => operation !== undefined);
+    : [reachOperation(gets)].filter((operation) => operation !== undefined);
   const headers = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of operations) {

@@ -10,7 +10,7 @@ import {
 } from './answer-checks.ts';
 import { type Check, type CheckContext, groupOf, pass, skip } from './check.ts';
 import { type Condition, headerDifference } from './condition.ts';
-import { readsOf } from './judge-answer.ts';
+import { getsOf } from './judge-answer.ts';
 import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
 import { writeChecks } from './write-checks.ts';
@@ -58,11 +58,11 @@ export interface SelectedChecks {
 /** Makes the checks for a contract, and leaves out those that `--only` and `--skip` leave out. */
 export function selectChecks(selection: Selection): SelectedChecks {
   const { contract, baseUrl, expect, waitFor, write } = selection;
-  const reads = readsOf(contract);
-  const unbound = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
-  const gets = reads.filter((operation) => idParameter(operation) !== undefined);
+  const gets = getsOf(contract);
+  const missingGets = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
+  const byId = gets.filter((operation) => idParameter(operation) !== undefined);
   // A stable operation represents the service best.
-  const get = gets.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? gets[0];
+  const get = byId.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? byId[0];
   const version: readonly Check[] = [
     { id: 'reach/version', isPrerequisite: true, run: (context) => checkVersion(context, waitFor) },
   ];
@@ -76,12 +76,12 @@ export function selectChecks(selection: Selection): SelectedChecks {
   const checks: Check[] = [
     ...reachChecks(baseUrl, expect),
     ...(waitFor.length > 0 ? version : []),
-    ...reads.map((operation) => ({
+    ...gets.map((operation) => ({
       id: `op/${operation.id}`,
       operation,
       run: (context: CheckContext) => (operation.isList ? checkList : checkGet)(context, operation),
     })),
-    ...unbound.map(([id, why]) => ({ id: `op/${id}`, run: async () => skip(why) })),
+    ...missingGets.map(([id, why]) => ({ id: `op/${id}`, run: async () => skip(why) })),
     ...errors,
     { id: 'auth/missing', run: checkAuth },
     ...expect.map((condition, index) => ({

@@ -45,7 +45,7 @@ export interface CheckedService extends Pick<Context, 'flags'> {
 /** The service and the functions that a check uses. */
 export interface CheckContext extends CheckedService {
   /** The GET operations of the service. */
-  readonly reads: readonly Operation[];
+  readonly gets: readonly Operation[];
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
   /** Sends the request of an operation, by default with a guessed id if it takes one. @throws CliError if no answer came. */

@@ -129,7 +129,7 @@ export function listedIds(answer: CheckAnswer): bigint[] {
 
 /** Asks for the list of an operation's noun. Returns undefined if the service has no such list, or does not answer. */
 export async function askList(context: CheckContext, { noun }: Operation): Promise<CheckAnswer | undefined> {
-  const list = context.reads.find((each) => each.isList && each.noun === noun);
+  const list = context.gets.find((each) => each.isList && each.noun === noun);
   try {
     return list && (await context.ask(list));
   } catch (error) {
@@ -152,7 +152,7 @@ export function failOn(answer: CheckAnswer, reason: string, details: Partial<Fin
   });
 }
 
-/** Returns the GET operations, in the order of the contract. */
-export function readsOf(contract: Contract): Operation[] {
+/** Returns the GET operations of a contract, in its order. */
+export function getsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }

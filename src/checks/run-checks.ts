@@ -23,7 +23,7 @@ import {
   states,
   statusText,
 } from './check.ts';
-import { readsOf } from './judge-answer.ts';
+import { getsOf } from './judge-answer.ts';
 
 /** The result of a check: its gravest finding, with the secrets masked. */
 export interface CheckResult extends Omit<Check, 'run' | 'findFault'>, Finding {
@@ -93,7 +93,7 @@ function createCheckContext(service: CheckedService, signal: AbortSignal, attemp
   return {
     ...service,
     signal,
-    reads: readsOf(client.contract),
+    gets: getsOf(client.contract),
     client,
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { headers } = options;
