@@ -1,15 +1,9 @@
 import type { Contract } from '../api/contract.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
-import {
-  checkService,
-  findRun,
-  isUnfinished,
-  type RunInfo,
-  type RunList,
-  runsOnTarget,
-} from './list-runs.ts';
+import { findRun, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import { isSameTarget, runKinds, shardName, type Target, targetName } from './run.ts';
+import { checkService } from './same-service.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
-import { checkService, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import { isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import {
   areDisjoint,
   isSameTarget,
@@ -11,6 +11,7 @@ import {
   type Target,
   targetName,
 } from './run.ts';
+import { checkService } from './same-service.ts';
 import { readSubject } from './session-subject.ts';
 
 // A delivery adds to counts, so it is booked once. The header of each of its runs has its number.

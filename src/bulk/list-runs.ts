@@ -1,13 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Contract } from '../api/contract.ts';
-import type { Settings } from '../config/settings.ts';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target, targetName } from './run.ts';
 import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
-import { describeBinding, differenceOfBindings, findHolders, runFolderOf } from './target.ts';
+import { findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -90,35 +88,6 @@ export async function readHeader(io: Io, id: string): Promise<RunHeader> {
   const folder = runFolderOf(io);
   if (!(await readRunIds(folder)).includes(id)) throw noRunError(id);
   return readHead(journalPath(folder, id)).header;
-}
-
-/**
- * Checks that a run was not made with another profile that still exists, since the two may be different services at one address, and
- * not with another binding, which may write another field.
- *
- * @throws UsageError `other_profile`.
- */
-export function checkService(
-  info: Pick<RunInfo, 'id' | 'header'>,
-  { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
-  contract: Contract,
-): void {
-  const { profile: other, binding, noun } = info.header;
-  const difference = differenceOfBindings(binding, describeBinding(contract, noun));
-  if (difference !== undefined)
-    throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
-      hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
-      code: 'other_profile',
-    });
-  if (other === null || other === profile?.value || !profileNames.includes(other)) return;
-  // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
-  const setTenant = profile
-    ? `: petstore config set tenant <name> --profile ${profile.value}`
-    : ', in a profile of its own';
-  throw new UsageError(`run ${info.id} was made with the profile ${other}; nothing was sent`, {
-    hint: `if this is the same service, give --profile ${other}; else set a tenant for this service${setTenant}`,
-    code: 'other_profile',
-  });
 }
 
 /**

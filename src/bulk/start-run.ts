@@ -18,8 +18,9 @@ import {
   shardOf,
 } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
+import { describeBinding } from './same-service.ts';
 import { runSession, type SessionFlags, type SessionMode } from './session.ts';
-import { describeBinding, findTarget, lockTarget } from './target.ts';
+import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {

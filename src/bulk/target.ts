@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Contract } from '../api/contract.ts';
 import { bareHost } from '../api/http.ts';
-import { type NounName, nouns } from '../api/nouns.ts';
 import { resolvePaths } from '../config/file.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
@@ -36,29 +34,6 @@ async function nameOfStore(path: string): Promise<string> {
   if (path === ':memory:') return path;
   const { readStoreId } = await import('../server/store-file.ts');
   return readStoreId(path) ?? realFile(path);
-}
-
-/** Where the writes of a noun go: the route of each operation, and the name of each field in requests. */
-export type Binding = Readonly<Record<string, string>>;
-
-/** Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{}`, and `quantity` is `quantity`. */
-export function describeBinding({ operations }: Contract, noun: NounName): Binding {
-  const { fields, operations: ids } = nouns[noun];
-  const writes = [ids.create, ids.update, ids.delete].flatMap((id) => operations.get(id) ?? []);
-  // The name of a path parameter means nothing.
-  const routes = writes.map(({ id, method, path }) => [id, `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`]);
-  const names = writes.flatMap(({ body }) =>
-    fields.flatMap(({ name }) => {
-      const field = body?.fields[name];
-      return field ? [[name, field.wireName]] : [];
-    }),
-  );
-  return Object.fromEntries([...routes, ...names]);
-}
-
-/** Finds what two bindings have both, and have differently. */
-export function differenceOfBindings(binding: Binding, other: Binding): string | undefined {
-  return Object.keys(binding).find((name) => (other[name] ?? binding[name]) !== binding[name]);
 }
 
 /** Returns a base URL as all of its spellings give it. */

@@ -1,0 +1,59 @@
+import type { Contract } from '../api/contract.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
+import type { Settings } from '../config/settings.ts';
+import { UsageError } from '../process/errors.ts';
+import type { RunInfo } from './list-runs.ts';
+
+// A run goes on, and a delivery is booked, only where the run has written: with its binding and its profile.
+
+/** Where the writes of a noun go: the route of each operation, and the name of each field in requests. */
+export type Binding = Readonly<Record<string, string>>;
+
+/** Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{}`, and `quantity` is `quantity`. */
+export function describeBinding({ operations }: Contract, noun: NounName): Binding {
+  const { fields, operations: ids } = nouns[noun];
+  const writes = [ids.create, ids.update, ids.delete].flatMap((id) => operations.get(id) ?? []);
+  // The name of a path parameter means nothing.
+  const routes = writes.map(({ id, method, path }) => [id, `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`]);
+  const names = writes.flatMap(({ body }) =>
+    fields.flatMap(({ name }) => {
+      const field = body?.fields[name];
+      return field ? [[name, field.wireName]] : [];
+    }),
+  );
+  return Object.fromEntries([...routes, ...names]);
+}
+
+/** Finds what two bindings have both, and have differently. */
+function differenceOfBindings(binding: Binding, other: Binding): string | undefined {
+  return Object.keys(binding).find((name) => (other[name] ?? binding[name]) !== binding[name]);
+}
+
+/**
+ * Checks that a run was not made with another profile that still exists, since the two may be different services at one address, and
+ * not with another binding, which may write another field.
+ *
+ * @throws UsageError `other_profile`.
+ */
+export function checkService(
+  info: Pick<RunInfo, 'id' | 'header'>,
+  { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
+  contract: Contract,
+): void {
+  const { profile: other, binding, noun } = info.header;
+  const difference = differenceOfBindings(binding, describeBinding(contract, noun));
+  if (difference !== undefined)
+    throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
+      hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
+      code: 'other_profile',
+    });
+  if (other === null || other === profile?.value || !profileNames.includes(other)) return;
+  // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
+  const setTenant = profile
+    ? `: petstore config set tenant <name> --profile ${profile.value}`
+    : ', in a profile of its own';
+  throw new UsageError(`run ${info.id} was made with the profile ${other}; nothing was sent`, {
+    hint: `if this is the same service, give --profile ${other}; else set a tenant for this service${setTenant}`,
+    code: 'other_profile',
+  });
+}
