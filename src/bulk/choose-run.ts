@@ -44,6 +44,8 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
         : 'give the --base-url of that run, or --offline, and set the tenant of that run',
     );
   }
+  const unreadableUndo = list.unreadable.find(({ undoes }) => undoes === info.id);
+  if (unreadableUndo) throw unreadableUndo.problem;
   checkService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
   if (refusal) throw refusal;

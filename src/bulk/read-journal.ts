@@ -158,6 +158,8 @@ export interface UnreadableHead {
   /** The name of the target, unless the line is damaged too. */
   readonly target?: string;
   readonly delivery?: string;
+  /** The id of the run that an undo undoes. */
+  readonly undoes?: string;
   /** The version of petstore that can finish the run, unless the journal is damaged. */
   readonly writtenBy?: string;
 }
@@ -171,12 +173,13 @@ export function readUnreadableHead(path: string): UnreadableHead {
     if (!(error instanceof CliError)) throw error;
   }
   if (!isJsonObject(line)) return {};
-  const { target, delivery } = isJsonObject(line.header) ? line.header : line;
+  const { target, delivery, undoes } = isJsonObject(line.header) ? line.header : line;
   const { journal: version } = line;
   return {
     ...(typeof target === 'string' && { target }),
     ...(v.is(targetSchema, target) && { target: targetName(target) }),
     ...(typeof delivery === 'string' && { delivery }),
+    ...(typeof undoes === 'string' && { undoes }),
     ...(typeof version === 'number' && version !== journalVersion && { writtenBy: writerOf(version) }),
   };
 }

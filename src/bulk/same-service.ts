@@ -9,12 +9,17 @@ import type { RunInfo } from './list-runs.ts';
 /** Where the writes of a noun go: the route of each operation, and the name of each field in requests. */
 export type Binding = Readonly<Record<string, string>>;
 
-/** Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{}`, and `quantity` is `quantity`. */
+/** Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{} store=7`, and `quantity` is `quantity`. */
 export function describeBinding({ operations }: Contract, noun: NounName): Binding {
   const { fields, operations: ids } = nouns[noun];
   const writes = [ids.create, ids.update, ids.delete].flatMap((id) => operations.get(id) ?? []);
-  // The name of a path parameter means nothing.
-  const routes = writes.map(({ id, method, path }) => [id, `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`]);
+  const routes = writes.map(({ id, method, path, parameters }) => {
+    const constants = parameters.flatMap(({ wireName, constant }) =>
+      constant === undefined ? [] : ` ${wireName}=${constant}`,
+    );
+    // The name of a path parameter means nothing.
+    return [id, `${method} ${path.replace(/\{[^}]*\}/g, '{}')}${constants.join('')}`];
+  });
   const names = writes.flatMap(({ body }) =>
     fields.flatMap(({ name }) => {
       const field = body?.fields[name];

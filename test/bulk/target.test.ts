@@ -48,17 +48,26 @@ test('the base path of a binding belongs to the target, and resume names the bas
   expect((await shop.run(`resume r1 --base-url ${url}/v1`, { env })).stderr).toMatch(/^run r1 is finished: /);
 });
 
-test('a run goes on only with a binding that writes as the run did', async () => {
+test.each([
+  ['another path', '/counts/{petId}'],
+  ['another store, which a parameter names', '/store/inventory/{petId}?store=8'],
+])('a run does not go on with a binding that writes to %s', async (_, route) => {
   const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'other-config') };
   const spec = JSON.parse((await runCli('api spec -o json')).stdout);
   const { put, ...entry } = spec.paths['/store/inventory/{petId}'];
+  const [path = ''] = route.split('?');
+  const store = { name: 'store', in: 'query', schema: { type: 'string' } };
   const paths = {
     ...spec.paths,
     '/store/inventory/{petId}': entry,
-    '/counts/{petId}': { put, parameters: entry.parameters },
+    [path]: {
+      ...(path === '/counts/{petId}' ? {} : entry),
+      put: { ...put, parameters: [store] },
+      parameters: entry.parameters,
+    },
   };
   shop.write('moved.json', JSON.stringify({ ...spec, paths, servers: [{ url: '/v1' }] }));
-  const bind = ['api', 'bind', 'moved.json', '--map', 'updateInventory=PUT /counts/{petId}'];
+  const bind = ['api', 'bind', 'moved.json', '--map', `updateInventory=PUT ${route}`];
   expect((await shop.run(bind, { env })).code).toBe(0);
   for (const line of ['resume r1', 'undo r1', 'resume'])
     expect((await shop.run(line, { env })).stderr).toBe(

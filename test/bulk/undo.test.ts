@@ -212,3 +212,14 @@ test('the undo of a shard of creates locks the whole target, because their ids a
   expect(shardOfUndo({ kind: 'create', flags })).toBeNull();
   expect(shardOfUndo({ kind: 'update', flags })).toEqual(flags.shard);
 });
+
+test('a run whose undo another version has written is neither undone again nor resumed', async () => {
+  await using shop = await stockShop([5], { 'd.csv': 'petId,change\n1,5\n' });
+  await shop.report('inventory apply d.csv --relative --delivery LS-1 --yes');
+  await shop.report('undo --yes');
+  const path = shop.journal('r2');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/"journal":\d+/, '"journal":99'));
+  for (const line of ['undo r1 --yes', 'resume r1 --yes', 'undo --yes'])
+    expect(await shop.run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(path) });
+  expect([...shop.stock.values()]).toEqual([5]);
+});
