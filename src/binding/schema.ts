@@ -85,8 +85,8 @@ export class Shape {
   }
 
   /**
-   * A value that the schema states: its only one, an example, the default or a choice. There is none if it states none, because an
-   * invented value could mean something.
+   * A value that the schema states: its only value, an example, the default or a choice. Without one the program invents none, because
+   * an invented value could mean something.
    */
   get statedValue(): JsonValue | undefined {
     const [example] = listOf(this.keyword('examples'));
@@ -106,7 +106,7 @@ function partsOf(
   return [...membersOf(schema, root).flatMap((member) => partsOf(member, root, visited)), schema];
 }
 
-/** Lists the names in the references to a schema, and in those to its only member. */
+/** Lists the names in the references to a schema, and in the references to its only member. */
 function namesOf(schema: JsonValue | undefined, root: Description, visited = new Set<string>()): string[] {
   const whole = objectOf(schema);
   const reference = referenceOf(whole);

@@ -82,7 +82,7 @@ async function addClaimsOfLaterRuns(
   }
 }
 
-/** A row without a claim, the row of another run for the same record, and the row of the undo of that run. */
+/** A row without a claim, the row of another run for the same record, and its row in the undo of that other run. */
 type SharedRows = readonly [row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined];
 
 async function findShared(
@@ -111,14 +111,14 @@ function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | und
   return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : undefined;
 }
 
-/** Returns true if a later plan was to write the record of a row, or found the value there that it asks for. */
+/** Returns true if a later run has planned to write the record of a row, or has found its own value there and so written nothing. */
 function hasPlannedSince({ intent }: Row, laterRow: RunRow, planNumber: number): boolean {
   return (
     planNumber < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged')
   );
 }
 
-/** Returns the claim of a run that has booked a certain row for the same delivery. */
+/** Returns the claim of a run that has booked the same record for the same delivery. */
 function claimOfBooking(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
@@ -148,14 +148,14 @@ function isTakenBack(undoRow: RunRow | undefined): boolean {
   return undoRow?.outcome?.kind === 'applied' || undoRow?.outcome?.kind === 'unchanged';
 }
 
-/** Returns the claim of a later run on a row of a resumed run: its value is not replaced, even if it was taken back. */
+/** Returns the claim of a later run on a row of a resumed run. The resume does not write over the later run, even if that was undone. */
 function claimOnResume({ id }: RunInfo, { doubt }: Row): Outcome {
   if (doubt) return leaveToPerson(id);
   const message = `run ${id} has planned this record since: apply the file again if it is still right`;
   return { kind: 'failed', reason: { code: 'later_run', message } };
 }
 
-/** Returns the claim of a later run on a row of an undo, which leaves alone what that run has written, or may have written. */
+/** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */
 function claimOnUndo(
   { id, header }: RunInfo,
   { doubt }: Row,
@@ -166,7 +166,7 @@ function claimOnUndo(
   const { canBeUndone } = runKinds[header.kind];
   if (isTakenBack(undoRow) || !canBeUndone || !isPerhapsWritten(laterRow)) return undefined;
   const fact = `run ${id} has written this record since`;
-  // Somebody else has changed it after that run, so it is never taken back.
+  // Somebody has changed the record after that run, so the undo of that run would not help.
   if (undoRow?.outcome?.kind === 'failed' && !isLeft(undoRow))
     return {
       kind: 'failed',
@@ -184,7 +184,7 @@ function leaveToPerson(id: string): Outcome {
 
 function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefined {
   const state = rowStateOf(undoneRow);
-  // A person has settled it since.
+  // A person has since settled the row of that run: it was not written.
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied') return undefined;
   const message = `it is unknown whether run ${id} wrote this record: look at it, and say what happened`;

@@ -104,7 +104,7 @@ function nothingOutput(
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
-  // A run that an undo leaves as it is has reported its failures itself.
+  // If an undo has nothing to do, the run itself has already reported its failures.
   const error = verb === 'undo' && undoes === null ? undefined : runError(info);
   const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
   return {

@@ -17,8 +17,8 @@ import { readSubject } from './session-subject.ts';
 // A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
 
 /**
- * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same
- * number have other rows.
+ * Checks that every other run of the delivery is finished, because until then it is not certain what that run has booked. Another
+ * shard of a file that was split into as many parts shares no row with this one, and need not be finished.
  *
  * @throws UsageError `unfinished_delivery` that names the command that ends the other run, or the number of its shards; `other_profile`.
  */

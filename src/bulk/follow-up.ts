@@ -70,7 +70,7 @@ export function settleFollowUp(context: Context, run: string, row: string, findC
 /** Returns the command that applies a file of rejects, with the flags of the run. */
 export function rejectsLine(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
-  // The file has only rows of the shard, and the user looks at the invalid ones.
+  // The file has only rows of the shard, so `shard` is left out. The user corrects the invalid rows, so `skipInvalid` is left out.
   const { map, shard, skipInvalid, field, ...settings } = header.flags;
   if (noun !== 'inventory') {
     const values = field.flatMap((text) => ['--field', text]);

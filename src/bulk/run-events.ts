@@ -44,7 +44,7 @@ const eventSchema = v.variant('kind', [
   ),
   // Completes a plan. `number` is as `planNumber` in `Run`.
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
-  // Rows are about to be sent. `planned` is the write of a row in place of the planned one, because its record has changed.
+  // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
   // An unknown row has `doubt`, and no other has it.
   v.pipe(
@@ -78,7 +78,7 @@ export function printEvent(event: JournalEvent): string {
 function toLine(event: JournalEvent): object {
   switch (event.kind) {
     case 'begin': {
-      // `kind` comes first, because the reader knows a torn first line by it.
+      // `kind` comes first: `readJournal` knows a first line that was cut short by its beginning.
       const { kind, ...facts } = event;
       return { kind, ...facts, journal: journalVersion };
     }
@@ -133,7 +133,7 @@ export function toPlanEvent(row: RunRow): EventOf<'plan'> {
 /** Returns the row that a journal plans. @param earlierRow the row of an earlier plan. */
 export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): RunRow {
   const { line, id, intent, text, planned, doubt, outcome, stock } = event;
-  // The row keeps the number of its last plan if this one does not write it.
+  // If this plan writes the row, `endPlan` replaces the number.
   const planNumber = earlierRow?.planNumber ?? 0;
   return { ...newRow({ line, id, intent, text }), planNumber, planned, doubt, outcome, stock };
 }

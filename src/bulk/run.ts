@@ -147,7 +147,7 @@ export interface Run {
   journalBytes?: number | undefined;
   /** The number of this run's last plan, 0 before the first. The plans of all runs on a target are counted together, from 1. */
   planNumber: number;
-  /** The end of the last session, unless it was killed or goes on. */
+  /** The end of the last session. There is none while the session runs, or after it was killed. */
   end?: SessionEnd | undefined;
   /** The path of the last file of rejects, absolute. */
   rejects?: string | undefined;

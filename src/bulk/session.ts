@@ -176,7 +176,7 @@ async function planSession(context: Context, subject: SessionSubject, flags: Ses
     );
     return { session, plan, guardError: brokenGuard(run, plan, flags) };
   } catch (error) {
-    // After a stop, the reading failed only because of it.
+    // After a stop, the reading failed only because of the stop.
     const cause = stop.cause ?? (error instanceof InterruptedError ? error : undefined);
     if (!cause) throw error;
     throw cause.with({ retryable: true }, `${run.header.name}: ${cause.message}; nothing was written`);

@@ -41,7 +41,7 @@ export async function settleByHand(
     const undoneRun = await readRun(list, undoes);
     const lines = new Set(outcomes.map(([row]) => row.line));
     const unknown = undoneRun.rows.find(({ line, doubt }) => doubt !== undefined && lines.has(line));
-    // The last settled row would end the undo. Then the delivery could be booked again, and this row perhaps twice.
+    // If no other row is open, settling this one ends the undo. Then the delivery could be booked again, and this row perhaps twice.
     if (unknown)
       throw new UsageError(
         `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,

@@ -55,7 +55,7 @@ export function beginNames(access: Access, { isList }: { readonly isList: boolea
   if (noun && (isList || noun === 'categories')) access.names.beginReading(noun);
 }
 
-/** Reads the names that a view shows, by id: those for the records, or all. Returns none if the view shows none. It never rejects. */
+/** Reads the names that a view shows, by id: the names for these records, or all. Returns none if the view shows none. Never rejects. */
 export async function readNames(
   access: Access,
   records?: readonly ServiceRecord[],

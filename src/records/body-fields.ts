@@ -8,7 +8,7 @@ import { withArticle } from '../process/text.ts';
 import type { Access } from './access.ts';
 import { columnOf, findField, flagOf, parseTruth, toServiceValue } from './record-fields.ts';
 
-/** The values of the flags of a create or an update: those for fields by column. A value may be a name in place of an id. */
+/** The values of the flags of a create or an update. A field has the name of its column. A value may be a name in place of an id. */
 export interface RecordFlags {
   /** The texts of `--field`: `name=value`. */
   readonly field?: readonly string[] | undefined;
