@@ -17,8 +17,8 @@ import {
 import { findRow, type RunRow } from './run-row.ts';
 
 /**
- * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
- * because a power cut must not take away lines on which a decision rests. The rows that it may have sent become uncertain.
+ * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first, because a
+ * power cut must not take away lines on which a decision rests. The rows that this session may have sent become uncertain.
  *
  * @param isRunning whether a process carries out the run.
  * @returns undefined if the journal has no complete plan: then the run does not exist.

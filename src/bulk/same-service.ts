@@ -4,7 +4,7 @@ import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import type { RunInfo } from './list-runs.ts';
 
-// A run goes on, and a delivery is booked, only where the run has written: with its binding and its profile.
+// A run continues only with the binding and the profile with which it was made. A delivery with an earlier run is booked only with those.
 
 /** Where the writes of a noun go: the route of each operation, and the name of each field in requests. */
 export type Binding = Readonly<Record<string, string>>;
@@ -29,14 +29,14 @@ export function describeBinding({ operations }: Contract, noun: NounName): Bindi
   return Object.fromEntries([...routes, ...names]);
 }
 
-/** Finds what two bindings have both, and have differently. */
+/** Finds an operation or a field that both bindings have, but not alike, and returns its name. */
 function differenceOfBindings(binding: Binding, other: Binding): string | undefined {
   return Object.keys(binding).find((name) => (other[name] ?? binding[name]) !== binding[name]);
 }
 
 /**
- * Checks that a run was not made with another profile that still exists, since the two may be different services at one address, and
- * not with another binding, which may write another field.
+ * Checks that this command has the profile and the binding of a run. Another profile that still exists may be for another service at
+ * the same address, and another binding may write another field. A profile that is gone does not matter.
  *
  * @throws UsageError `other_profile`.
  */
