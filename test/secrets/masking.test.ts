@@ -36,7 +36,7 @@ test('a secret within another is masked too, and a text that is too short is not
   expect(secrets.mask('s3cret-word s3cret {"id":1}')).toBe('*** *** {"id":1}');
 });
 
-test('a URL is shown without its user name and password, in linear time', () => {
+test('a URL is shown without its user name and password', () => {
   expect(maskUrl('https://me:pw@shop.example/pets?limit=2')).toBe('https://***@shop.example/pets?limit=2');
   expect(maskUrl('http://shop.example/a@b?mail=a@b')).toBe('http://shop.example/a@b?mail=a@b');
   expect(maskUrl('http://me:p@ss@shop.example/')).toBe('http://***@shop.example/');
@@ -92,7 +92,6 @@ test('records on stdout are never changed, whatever headers were given', async (
 test.each([
   ['pets', 'list', '--base-url'],
   ['profile', 'create', 'x', '--base-url'],
-  ['api', 'bind', '--base-url', 'http://127.0.0.1:9'],
 ])('the password of a URL on the command line is not shown: %s %s', async (...words) => {
   const { code, stdout, stderr } = await runCli([...words, 'http://me:p4ssw0rd@shop.example']);
   expect(code).toBe(2);

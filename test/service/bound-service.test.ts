@@ -98,7 +98,6 @@ test('a pet that cannot be read alone is found in the list, and --map settles a 
 
 const integer = { type: 'integer' };
 const text = { type: 'string' };
-const id = { name: 'id', in: 'path', required: true, schema: integer };
 const document = (paths: object) => ({ openapi: '3.1.0', info: {}, paths });
 
 test.each([
@@ -249,16 +248,10 @@ test('a new entry has no status if the service does not take it, in a bulk run e
     const found = entries.get(path);
     return found ? { body: found } : refusal(404);
   });
-  const entry = json(record({ petId: integer, quantity: integer }));
-  const write = { requestBody: entry, responses: { 201: {} } };
-  const get = { responses: { 200: entry } };
-  const pet = json(record({ id: integer, name: text, status: text }));
-  const paths = {
-    '/pets/{id}': { parameters: [id], get: { responses: { 200: pet } } },
-    '/inventory': { post: write },
-    '/inventory/{petId}': { get, put: write },
-  };
-  const { done } = await bindTo(service, document(paths));
+  const routes = ['POST /inventory Entry', 'GET /inventory/{petId} -> Entry', 'PUT /inventory/{petId} Entry'];
+  const schemas = ['Pet: id# name! status!', 'Entry: petId#! quantity#!'];
+  const description = describeLines(...schemas, 'GET /pets/{id} -> Pet', ...routes);
+  const { done } = await bindTo(service, description);
   await done('inventory create 3 4');
   await done('inventory apply - --yes --create-missing', { stdin: 'petId,quantity\n7,5\n' });
   expect(bodies(service, 'POST')).toEqual(['{"petId":3,"quantity":4}', '{"petId":7,"quantity":5}']);
@@ -301,10 +294,10 @@ test('a DELETE whose description has no responses succeeds by any 2xx, and its b
       if (method === 'DELETE') gone.add(path);
       return method === 'DELETE' ? reply : { body: rex };
     });
-    const pet = json(record({ id: integer, name: text }));
-    const path = { parameters: [id], get: { responses: { 200: pet } }, delete: {} };
-    const { done } = await bindTo(service, document({ '/pets/{id}': path }));
-    await done('pets delete 7 --yes');
+    const description = describeLines('Pet: id# name!', 'GET /pets/{id} -> Pet', 'DELETE /pets/{id}');
+    const withoutResponses = JSON.parse(JSON.stringify(description));
+    delete withoutResponses.paths['/pets/{id}'].delete.responses;
+    await (await bindTo(service, withoutResponses)).done('pets delete 7 --yes');
     expect(service.calls()).toContain('DELETE /pets/7');
   }
 });
