@@ -1,5 +1,5 @@
 import { isJsonObject, isSameNumber, type JsonValue, printJson } from '../process/exact-json.ts';
-import { comparedCategories, isCategoryField } from './category.ts';
+import { categoryIn, comparedCategories, isCategoryField } from './category.ts';
 import { fieldsOfKind } from './nouns.ts';
 import { describeValue, type Fields, isFields, type RecordValue, toInstant } from './record-values.ts';
 
@@ -24,7 +24,7 @@ export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
 }
 
 /**
- * Returns true if two values are the same, with the same fields.
+ * Returns true if two values are the same, with the same fields. Categories with ids are compared by them, and date-times as instants.
  *
  * @param omitted the values of fields that a record may leave out.
  * @param ignored the names of fields that may differ.
@@ -36,10 +36,19 @@ export function isSameValue(
   ignored?: ReadonlySet<string>,
 ): boolean {
   if (!isFields(value) || !isFields(other)) return isMetBy(value, other);
-  return [...differencesOf(value, other), ...differencesOf(other, value)].every(
+  const [first, second] = [withoutCategoryName(value), withoutCategoryName(other)];
+  return [...differencesOf(first, second), ...differencesOf(second, first)].every(
     ({ name, expected, actual }) =>
-      ignored?.has(name) || isSame(expected ?? omitted[name], actual ?? omitted[name]),
+      ignored?.has(name) ||
+      isSame(expected ?? omitted[name], actual ?? omitted[name]) ||
+      isSameInstant(expected, actual),
   );
+}
+
+/** Returns fields in which a category is one field, as in `fieldsOf`. Its name alone is no field of a pet. */
+function withoutCategoryName({ category, ...others }: Fields): Fields {
+  const whole = categoryIn({ ...others, category });
+  return whole === undefined ? others : { ...others, categoryId: whole };
 }
 
 /**

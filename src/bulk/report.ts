@@ -204,9 +204,21 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   if (first || next) return first ?? next;
   if (header.undoes === null)
     return rejects && `correct the rejected rows, then run: ${rejectsLine(context, header, rejects)}`;
-  const mayBeTaken = ({ outcome }: RunRow) => !reasonRule(outcome?.reason?.code ?? 'changed').isLasting;
-  if (!notTakenBack(report).some(mayBeTaken)) return undefined;
-  return `to try again the rows that were left alone: ${followUpCommand(context, ['undo', header.undoes])}`;
+  const leftAlone = notTakenBack(report);
+  if (leftAlone.some(mayBeTakenBack))
+    return `to try again the rows that were left alone: ${followUpCommand(context, ['undo', header.undoes])}`;
+  const [changed] = leftAlone.filter(({ outcome }) => outcome?.reason?.code === 'changed');
+  if (!changed) return undefined;
+  if (changed.intent.kind !== 'remove') return reasonRule('changed').hint;
+  const remove = followUpCommand(context, [header.noun, 'delete', `${changed.id}`]);
+  return `look at what has changed; to delete a record as it is now: ${remove}`;
+}
+
+/** Returns true if another undo may take back a row that was left alone. */
+function mayBeTakenBack({ outcome }: RunRow): boolean {
+  const { reason } = outcome ?? {};
+  if (reason === undefined || reason.waitsFor) return true;
+  return !['changed', 'later_run'].includes(reason.code) && reasonRule(reason.code).isLasting !== true;
 }
 
 /** The name of a row that does not look like a number of rows: `id 7`. */

@@ -33,6 +33,8 @@ const takeBack = (created: RecordValue, expected?: RecordValue): Intent => ({
 });
 const rex = { name: 'Rex', status: 'sold' };
 const tom = { name: 'Tom' };
+const created = { ...tom, categoryId: 1, at: '2026-01-01T00:00:00.123Z' };
+const shown = { ...tom, categoryId: 1, category: 'Dogs', at: '2026-01-01T01:00:00.123456+01:00' };
 const available = { ...tom, status: 'available' };
 const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
@@ -175,6 +177,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has a further field than was sent', takeBack(rex), certain, { ...rex, id: 1n }, 'remove'],
     ['has got a field since it was made', takeBack(rex, rex), certain, { ...rex, id: 1n }, furtherId],
     ['shows a default', takeBack(tom, tom), certain, available, 'remove', mayOmit],
+    ['shows the same in another form', takeBack(tom, created), certain, shown, 'remove'],
     ['shows what is no default', takeBack(tom, tom), certain, available, furtherStatus],
     ['shows what only the service sets', takeBack(tom, tom), certain, { ...tom, seen: 7 }, 'remove', seen],
     ['has changed since it was created', takeBack(rex), certain, mia, otherName],

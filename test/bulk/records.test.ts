@@ -170,7 +170,8 @@ test('an undo of a create names the counts that go, and removes no record that h
   shop.stored.set('/store/inventory/2', { id: 2, petId: 2, quantity: 7, status: 'sold' });
   shop.stored.set('/pets/3', { ...shop.stored.get('/pets/3'), colour: 'red' });
   const stderr = expect.stringContaining('1 inventory entry goes with them (7 in stock)');
-  const undone = { code: 3, applied: 1, unchanged: 1, failed: 1, stderr };
+  const error = { hint: expect.stringMatching(/: petstore pets delete 3$/) };
+  const undone = { code: 3, applied: 1, unchanged: 1, failed: 1, stderr, error };
   expect(await shop.report('undo r1 --yes')).toMatchObject(undone);
 });
 
