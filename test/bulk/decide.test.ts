@@ -138,6 +138,13 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['below 0', add(-11), certain, 10, 'failed below_zero: 10 - 11 is below 0'],
     ['up to the largest count', add(1), certain, max - 1, `write ${max}`],
     ['above the largest count', add(1), certain, max, `failed too_large: ${max} + 1 is above ${max}`],
+    [
+      'is beyond a double',
+      add(-1),
+      certain,
+      2n ** 53n + 1n,
+      `failed too_large: 9007199254740993 - 1 is above ${max}`,
+    ],
     ['adds 0', add(0), certain, 10, 'unchanged'],
     ['has another value than planned', add(5), planned(10, 15), 11, 'write 16'],
     ['has the planned value already', add(5), planned(10, 15), 15, 'write 20'],

@@ -56,12 +56,6 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
   });
 });
 
-test('a row that expects a count is not told to create its entry, because --create-missing leaves it alone', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': 'id,count,expected\n9,1,4\n' });
-  const { stderr } = await shop.run('inventory diff stock.csv --create-missing');
-  expect(stderr).toContain('pet 9: the pet has no inventory entry now, and 4 was expected\n');
-});
-
 test('diff and --dry-run show what apply would write, and the rows that cannot be, as data', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': 'id,count\n1,6\n2,x\n9,1\n' });
   const why =

@@ -46,6 +46,7 @@ function actOf(text: string): Act {
 
 const set = 'inventory set 1 5';
 const remove = 'inventory delete 1 --yes';
+const create = 'pets create --name Cy --category 1';
 const mayBe = 'may have been applied';
 const open = new RegExp(mayBe);
 const deleted = /^deleted inventory entry 1$/m;
@@ -72,6 +73,8 @@ describe.concurrent('a write', () => {
     [set, 'own 403', 4, certain],
     [set, '429 retry, 409', 1, certain],
     [set, 'reset, success', 0, /^$/],
+    [create, '502', 6, /do not run it again before you have looked: petstore pets list --name Cy/],
+    [create, 'reset', 6, open],
   ])('%s, answered with %s, exits with %i', async (line, answers, code, says) => {
     const acts = answers.split(', ').map(actOf);
     const run = await runWith(line, ...acts);

@@ -109,11 +109,3 @@ test('loses no create and no change of a count, four of each at the same time on
   expect(await shop.json('pets list')).toHaveLength(29);
   expect(await shop.json('inventory get 1')).toMatchObject({ quantity: quantity + 4 });
 });
-
-test('a create that may have been made is sent once, and says how to look for it', async () => {
-  await using server = await recordingServer({}, () => ({ status: 502 }));
-  expect(await runAt(server, ['pets', 'create', '--name', 'Cy', '--category', '1'])).toMatchObject(
-    failed(6, 'do not run it again before you have looked: petstore pets list --name Cy'),
-  );
-  expect(server.requests.map(({ method }) => method)).toEqual(['POST']);
-});
