@@ -213,10 +213,12 @@ function locatedId(
   if (location === undefined || !URL.canParse(location, request.url)) return undefined;
   const { origin, pathname } = new URL(location, request.url);
   const base = new URL(baseUrl);
-  const { get, create } = nouns[noun].operations;
+  const [getPath, createPath = ''] = [nouns[noun].operations.get, nouns[noun].operations.create].map((id) =>
+    contract.operations.get(id)?.path.replace(/\/$/, ''),
+  );
   // Without an operation that reads one record, the record is expected below the path of the create.
-  const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;
-  const [prefix = '', suffix = ''] = (base.pathname.replace(/\/$/, '') + path).split(/\{[^}]*\}/);
+  const path = base.pathname.replace(/\/$/, '') + (getPath ?? `${createPath}/{id}`);
+  const [prefix = '', suffix = ''] = path.split(/\{[^}]*\}/);
   if (origin !== base.origin || !pathname.startsWith(prefix)) return undefined;
   const rest = pathname.slice(prefix.length).replace(/\/$/, '');
   const id = rest.endsWith(suffix) ? rest.slice(0, rest.length - suffix.length) : '';

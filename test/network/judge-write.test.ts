@@ -77,6 +77,19 @@ describe('the answer of a create', () => {
   });
 });
 
+test.each(['getPet', 'createPet'] as const)(
+  'the id of a new record is in a Location with a last slash: %s',
+  (id) => {
+    const path = id === 'getPet' ? '/pets/{petId}/' : '/pets/';
+    const contract = { ...builtInContract, operations: new Map([[id, { ...operations[id], path }]]) };
+    const response = { status: 201, headers: { location: '/pets/5/' }, body: '' };
+    const attempt = { request: { method: 'POST', url: `${service.baseUrl}/pets/`, headers: {} }, response };
+    const call = { client: { ...service, contract }, operation: operations.createPet, recordId: undefined };
+    const given = { ...attempt, isSent: true, number: 1, elapsedMs: 1 };
+    expect(judgeSuccess(call, {}, response, given)).toMatchObject({ verdict: 'empty', id: 5n });
+  },
+);
+
 const exact = (text: string) => parseItem(text).value;
 
 test.each<[expected: JsonValue, actual: JsonValue | undefined, isMet: boolean]>([
