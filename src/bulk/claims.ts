@@ -8,94 +8,89 @@ import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
 
-type Claims = Map<RunRow, Outcome>;
+type Claims = ReadonlyMap<RunRow, Outcome>;
 
 /**
- * Finds the claims of other runs on the rows of a session. A row keeps its first claim: of the run that is undone, then of the runs of
- * its delivery, then of later runs, the newest first.
+ * Finds the claims of other runs on the rows of a session. A claim of the run that is undone comes before one of the same delivery, and
+ * that before one of a later run.
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function findClaims(
-  subject: SessionSubject,
-  rows: readonly RunRow[],
-): Promise<ReadonlyMap<RunRow, Outcome>> {
-  const claims: Claims = new Map();
+export async function findClaims(subject: SessionSubject, rows: readonly RunRow[]): Promise<Claims> {
   const certainRows = rows.filter(({ doubt }) => !doubt);
-  addClaimsOfUndoneRun(claims, subject, certainRows);
-  await addClaimsOfDelivery(claims, subject, certainRows);
-  await addClaimsOfLaterRuns(claims, subject, rows);
-  return claims;
+  return new Map([
+    ...(await claimsOfLaterRuns(subject, rows)),
+    ...(await claimsOfDelivery(subject, certainRows)),
+    ...claimsOfUndoneRun(subject, certainRows),
+  ]);
 }
 
 /** An undo leaves the unknown rows of its run alone until a person has settled them in that run. */
-function addClaimsOfUndoneRun(
-  claims: Claims,
-  { undoneRun }: SessionSubject,
-  certainRows: readonly RunRow[],
-): void {
-  if (!undoneRun) return;
-  for (const row of certainRows) {
-    const undoneRow = findRow(undoneRun.rows, row.line);
+function claimsOfUndoneRun({ undoneRun }: SessionSubject, certainRows: readonly RunRow[]): Claims {
+  const claims = new Map<RunRow, Outcome>();
+  for (const row of undoneRun ? certainRows : []) {
+    const undoneRow = undoneRun && findRow(undoneRun.rows, row.line);
     const claim = undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
     if (claim) claims.set(row, claim);
   }
+  return claims;
 }
 
 /** A row that another run of its delivery has booked is not booked again. */
-async function addClaimsOfDelivery(
-  claims: Claims,
+async function claimsOfDelivery(
   { list, run: { id, header } }: SessionSubject,
   certainRows: readonly RunRow[],
-): Promise<void> {
+): Promise<Claims> {
   const { target, delivery, flags } = header;
-  if (delivery === null || flags.again) return;
+  const claims = new Map<RunRow, Outcome>();
+  if (delivery === null || flags.again) return claims;
   for (const info of runsOfDelivery(list, target, delivery)) {
     if (info.id === id) continue;
-    for (const [row, other, undoRow] of await findShared(claims, list, info, certainRows)) {
+    const openRows = certainRows.filter((row) => !claims.has(row));
+    for (const [row, other, undoRow] of await findShared(list, info, openRows)) {
       const claim = isTakenBack(undoRow) ? undefined : claimOfBooking(info, row, other);
       if (claim) claims.set(row, claim);
     }
   }
+  return claims;
 }
 
 /**
  * A run that has planned the same record later has a claim on the row. For example, plan 4 of this run sent 10, and plan 6 of a later
  * run wrote 12. The 12 does not show whether the 10 was written, and this run must not write 10 over the 12.
  */
-async function addClaimsOfLaterRuns(
-  claims: Claims,
+async function claimsOfLaterRuns(
   { list, run: { id, header }, undoneRun }: SessionSubject,
   rows: readonly RunRow[],
-): Promise<void> {
-  const planNumberOf = (row: RunRow) =>
-    ownPlanNumber(row, undoneRun && findRow(undoneRun.rows, row.line)) ?? Number.POSITIVE_INFINITY;
-  if (!rows.some((row) => Number.isFinite(planNumberOf(row)))) return;
+): Promise<Claims> {
+  const planNumberOf = (row: RunRow) => ownPlanNumber(row, undoneRun && findRow(undoneRun.rows, row.line));
+  const isBefore = (row: RunRow, planNumber: number) => (planNumberOf(row) ?? planNumber) < planNumber;
+  const claims = new Map<RunRow, Outcome>();
+  if (rows.every((row) => planNumberOf(row) === undefined)) return claims;
   for (const info of runsOnTarget(list, header.target)) {
     if (info.id === id || info.id === undoneRun?.id || info.header.noun !== header.noun) continue;
-    const earlierRows = rows.filter((row) => row.id !== undefined && planNumberOf(row) < info.planNumber);
-    for (const [row, laterRow, undoRow] of await findShared(claims, list, info, earlierRows)) {
-      if (!hasPlannedSince(row, laterRow, planNumberOf(row))) continue;
+    const earlierRows = rows.filter(
+      (row) => row.id !== undefined && !claims.has(row) && isBefore(row, info.planNumber),
+    );
+    for (const [row, laterRow, undoRow] of await findShared(list, info, earlierRows)) {
+      // The later run has planned to write the record, or has found its own value there and so written nothing.
+      const hasFoundItsValue = row.intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged';
+      if (!isBefore(row, laterRow.planNumber) && !hasFoundItsValue) continue;
       const claim = undoneRun ? claimOnUndo(info, row, laterRow, undoRow) : claimOnResume(info, row);
       if (claim) claims.set(row, claim);
     }
   }
+  return claims;
 }
 
-/** A row without a claim, the row of another run for the same record, and its row in the undo of that other run. */
+/** A row, the row of another run for the same record, and its row in the undo of that other run. */
 type SharedRows = readonly [row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined];
 
-async function findShared(
-  claims: Claims,
-  list: RunList,
-  info: RunInfo,
-  rows: readonly RunRow[],
-): Promise<SharedRows[]> {
-  const unclaimedRows = rows.filter((row) => !claims.has(row));
-  if (unclaimedRows.length === 0) return [];
+async function findShared(list: RunList, info: RunInfo, rows: readonly RunRow[]): Promise<SharedRows[]> {
+  if (rows.length === 0) return [];
   const otherRows = await readRowsById(list, info.id);
   const undoRows = await readRowsById(list, info.undo?.id);
-  return unclaimedRows.flatMap((row): SharedRows[] => {
+  return rows.flatMap((row): SharedRows[] => {
     const otherRow = otherRows.get(row.id);
     return otherRow ? [[row, otherRow, undoRows.get(row.id)]] : [];
   });
@@ -109,13 +104,6 @@ function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | und
   if (row.doubt) return row.planNumber;
   if (undoneRow) return row.intent.kind === 'add' ? undefined : undoneRow.planNumber;
   return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : undefined;
-}
-
-/** Returns true if a later run has planned to write the record of a row, or has found its own value there and so written nothing. */
-function hasPlannedSince({ intent }: Row, laterRow: RunRow, planNumber: number): boolean {
-  return (
-    planNumber < laterRow.planNumber || (intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged')
-  );
 }
 
 /** Returns the claim of a run that has booked the same record for the same delivery. */
