@@ -94,14 +94,12 @@ export function matchOperations(
       if (write !== missing && refusal && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
     }
     const updating = boundIn(matches, update);
-    const readId = boundIn(matches, get) ? get : list;
-    const tableRead = table.get(readId);
-    const loss = updating && tableRead && lossObstacle(tableRead, updating, boundIn(matches, readId));
+    const loss = updating && lossIn(updating, table, noun.name, (id) => boundIn(matches, id));
     if (loss) matches.set(update, { state: 'unbindable', operations: [updating], ...loss });
   }
   for (const [id, tableOperation] of table)
     if (matches.get(id) === missing)
-      matches.set(id, nearestByFields(tableOperation, documentOperations, matches));
+      matches.set(id, nearestByFields(tableOperation, table, documentOperations, matches));
   return matches;
 }
 
@@ -111,6 +109,7 @@ export function matchOperations(
  */
 function nearestByFields(
   tableOperation: TableOperation,
+  table: ReadonlyMap<OperationId, TableOperation>,
   documentOperations: readonly DocumentOperation[],
   matches: Matches,
 ): Match {
@@ -134,6 +133,10 @@ function nearestByFields(
       const isBeside = paths.some((each) => readPath(each).collection === form.collection);
       const likeness = [...names.keys()].filter((name) => name !== 'id').length + Number(isBeside);
       const match = likeness > 0 && matchByHand(tableOperation, operation);
+      // The reading may be the nearest operation too, with a --map flag of its own.
+      const readingOf = (each: OperationId) => matches.get(each)?.operations[0];
+      const loss = id === ofNoun.update && lossIn(operation, table, noun, readingOf);
+      if (match && loss) return { match: { ...match, ...loss, remedy: undefined }, likeness };
       // Once records of the noun are bound, the names of their fields are known.
       if (!match || (hasBound && match.remedy?.condition)) return [];
       const compact = compactName(parameter ?? '');
@@ -165,6 +168,19 @@ function mayBe({ noun, method }: TableOperation, operation: DocumentOperation): 
   const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
   const isOurMethod = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
   return isOurMethod && schemaNouns.every((each) => each === noun);
+}
+
+/** Finds out whether an update drops fields that the get, or without a get the list, does not show. */
+function lossIn(
+  updating: DocumentOperation,
+  table: ReadonlyMap<OperationId, TableOperation>,
+  noun: NounName,
+  operationOf: (id: OperationId) => DocumentOperation | undefined,
+): Obstacle | undefined {
+  const { get, list } = nouns[noun].operations;
+  const readId = operationOf(get) ? get : list;
+  const tableRead = table.get(readId);
+  return tableRead && lossObstacle(tableRead, updating, operationOf(readId));
 }
 
 function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {

@@ -356,6 +356,12 @@ GET /pets -> Pet[] = listPets
 GET /pets/{petId} -> {id#, name} = getPet
 PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show its chip
 
+# a get and an update to map, of which the get shows less
+Pet: id# name chip
+GET /animals/{petId} -> {id#, name} ! getPet: it may be something else: to bind it, bind again and add --map getPet='GET /animals/{petId}'
+PUT /animals/{petId} Pet ! updatePet: it replaces the record, and getPet does not show its chip
+GET /orders = listOrders
+
 # a category in words
 Pet: id# name status
 NewPet: name category!
