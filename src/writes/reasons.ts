@@ -13,6 +13,8 @@ interface ReasonRule {
   readonly needsPerson?: true;
   /** True if every later try fails in the same way. A row that is `changed` may succeed once somebody has changed its record back. */
   readonly isLasting?: true;
+  /** True if a failed row may succeed later, whatever the error was. */
+  readonly isTransient?: true;
   /** True if the message states the value that was sent. */
   readonly saysSent?: true;
 }
@@ -33,6 +35,7 @@ const rules = {
   // The service refused the write, or an ETag that it had sent itself.
   rejected: {},
   stale: {
+    isTransient: true,
     hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
   },
   no_delete: { isLasting: true },

@@ -5,7 +5,7 @@ import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { applied, perhapsMade } from './decide.ts';
 import type { Reading } from './port.ts';
-import type { Reason } from './reasons.ts';
+import { type Reason, reasonRule } from './reasons.ts';
 import type { Outcome, Planned, Row } from './row.ts';
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.
@@ -130,7 +130,8 @@ export function endWithoutSuccess(
     const error = cause ?? lastWrite?.error;
     // The record of a create that was refused for its state is there already, so a resume does not send it again.
     const isMade = intent.kind === 'create' && isRefusedForState(lastWrite);
-    const isTransient = code === 'stale' || (!isMade && error !== undefined && isTransientError(error));
+    const isTransient =
+      reasonRule(code).isTransient || (!isMade && error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
   return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
