@@ -88,6 +88,15 @@ stories({
     // Now there is no run that can be resumed.
     ['resume --yes', '0:'],
   ],
+  'a run is not resumed once its undo has begun': [
+    { counts: [1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2]) } },
+    answering({ 3: 401 }),
+    [`${apply} --concurrency 1`, '4: applied 2, failed 1'],
+    answering({ 2: 401 }),
+    ['undo r1 --yes --concurrency 1', '4: applied 1'],
+    healed,
+    ['resume r1 --yes', '2:', 'resume r1: run r2 has begun to undo it'],
+  ],
   'a resume has only the guards that it is given': [
     {
       counts: shelves(20, 1),
@@ -117,18 +126,6 @@ test('a run is resumed on its own target only', async () => {
   });
   expect(elsewhere.requests).toEqual([]);
   expect((await shop.run('resume r9')).stderr).toMatch(/run r9: no such run/);
-});
-
-test('a run is not resumed once its undo has begun', async () => {
-  await using shop = await stoppedRun(4);
-  trouble(shop, (_, __, all) => (all > shop.writes().length ? undefined : 401));
-  await shop.report('undo r1 --yes --concurrency 1');
-  shop.misbehave = undefined;
-  const { code, error } = await shop.report('resume r1 --yes');
-  expect({ code, message: error?.message }).toEqual({
-    code: 2,
-    message: 'resume r1: run r2 has begun to undo it',
-  });
 });
 
 /** A service to which a run of `stock.csv` writes until `release` is called. */

@@ -7,7 +7,7 @@ export type Shop = StockServer & Workspace;
 
 /**
  * What happens, in its order: a command with its exit code and the counts of its report, as in `3: applied 1, unknown 1`,
- * and texts of its failures, error and hint; or something else that changes the shop.
+ * and texts of its failures, error, hint and notes; or something else that changes the shop.
  */
 export type Scene =
   | readonly [line: string, report: string, ...texts: (RegExp | string)[]]
@@ -37,7 +37,8 @@ async function play([{ counts, files }, ...scenes]: Story): Promise<void> {
     const [line, expected, ...texts] = scene;
     const report = await shop.report(line);
     expect({ line, ...report }).toMatchObject({ line, ...factsOf(expected) });
-    const words = `${JSON.stringify(report.failures ?? [])} ${report.error?.message} ${report.error?.hint}`;
+    const { failures = [], error, stderr } = report;
+    const words = [stderr, JSON.stringify(failures), error?.message, error?.hint].join(' ');
     for (const text of texts) expect(words).toMatch(text);
   }
 }

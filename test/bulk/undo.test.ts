@@ -86,6 +86,13 @@ stories({
     ['undo --yes', '0: applied 2'],
     counts(1, 1),
   ],
+  'an undo says first which rows a resume would settle': [
+    { counts: [1, 1], files: { 'stock.csv': toCsv([4, 4]) } },
+    answering({ 2: 502 }),
+    [`${apply} --retries 0`, '3: applied 1, unknown 1'],
+    healed,
+    ['undo --yes', '3: applied 1', /an undo leaves such rows alone; run `petstore resume r1` first/],
+  ],
   'an undo that was stopped goes on, and never takes an older run': [
     { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4, 4]), 'later.csv': toCsv([9, 9, 9]) } },
     [apply, '0: applied 4'],
@@ -181,19 +188,6 @@ test('an undo of a run that wrote nothing says so, and takes back no earlier run
   expect(undo.stderr).toBe(`run r2 has written nothing: nothing is left to do; ${other}\n`);
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(2);
   expect(shop.writes()).toHaveLength(1);
-});
-
-test('an undo says first which rows a resume would settle', async () => {
-  await using shop = await stockShop([1, 1]);
-  shop.write('stock.csv', toCsv([4, 4]));
-  trouble(shop, { 2: 502 });
-  await shop.report(`${apply} --retries 0`);
-  healed(shop);
-  const { code, stderr } = await shop.run('undo --yes');
-  expect(code).toBe(3);
-  expect(stderr).toContain(
-    '1 row may have been written, and an undo leaves such rows alone; run `petstore resume r1` first',
-  );
 });
 
 test('an undo that has nothing left to do names the last other run, if no run was named', async () => {

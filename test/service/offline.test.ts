@@ -62,13 +62,6 @@ test('ids are not assigned again after a restart, and keep every digit in the fi
   expect((await send('POST', '/pets', rex)).headers.location).toBe('/pets/27');
 });
 
-test('concurrent writes of several transports are all kept', async () => {
-  const transports = await Promise.all(Array.from({ length: 8 }, () => createOfflineTransport(file)));
-  await Promise.all(Array.from({ length: 80 }, (_, at) => sendTo(transports[at % 8]!, 'POST', '/pets', rex)));
-  const { pets } = JSON.parse(await readFile(file, 'utf8'));
-  expect(pets.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 105 }, (_, at) => at + 1));
-});
-
 test('timers and signals have their turn while requests are answered', async () => {
   const transport = await createOfflineTransport(':memory:');
   let isStopped = false;
