@@ -72,32 +72,29 @@ export async function stockServer(counts: Counts): Promise<StockServer> {
   return self;
 }
 
-/** The failure of a write: the status of its answer, a connection that is closed, or no answer. */
-type Trouble = number | 'lost' | 'silent';
+/** The failure of a write: the status of its answer, or a connection that is closed. */
+type Trouble = number | 'lost';
 
 /**
  * Lets writes fail.
  *
  * @param troubles the trouble of each pet; or a function of the pet, the number of its writes, and the number of all writes.
- * @param isApplied whether the server carries out the write although it fails.
  */
 export function trouble(
   server: StockServer,
   troubles:
     | Readonly<Record<string, Trouble>>
     | ((petId: number, nth: number, all: number) => Trouble | undefined),
-  { isApplied = false, headers = {} } = {},
+  { headers = {} } = {},
 ): void {
-  server.misbehave = ({ method, petId = '', quantity }) => {
+  server.misbehave = ({ method, petId = '' }) => {
     if (method === 'GET') return undefined;
     const writes = server.writes();
     const nth = writes.filter((each) => each.petId === petId).length;
     const failure =
       typeof troubles === 'function' ? troubles(Number(petId), nth, writes.length) : troubles[petId];
     if (failure === undefined) return undefined;
-    if (isApplied && method === 'DELETE') server.stock.delete(petId);
-    else if (isApplied) server.stock.set(petId, quantity ?? 0);
-    if (typeof failure !== 'number') return failure === 'lost' ? 'reset' : 'hang';
+    if (failure === 'lost') return 'reset';
     return refusal(failure, { ...headers, ...(failure < 400 && { location: 'http://127.0.0.1:1/' }) });
   };
 }
