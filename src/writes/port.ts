@@ -45,7 +45,7 @@ export interface RecordPort {
   /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly ServiceRecord[]>;
   idOf(record: ServiceRecord): bigint;
-  /** Returns true if a record of the list has each field that a row names. A list may show less than the record itself. */
+  /** Returns true if a record of the list has the value that a row is about. A list may show less than the record itself. */
   isShownInList(intent: Intent, record: ServiceRecord): boolean;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
@@ -127,10 +127,11 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     },
     list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
-    isShownInList: (intent, { fields }) =>
-      isCount ||
-      !operations.has(ids.get) ||
-      Object.values(fieldsOf(fields, namesIn(intent))).every((field) => field !== undefined),
+    isShownInList(intent, record) {
+      // A list may have null for a field that only the record itself shows.
+      const shown = isCount || !operations.has(ids.get) ? null : port.valueOf(intent, record);
+      return Object.values(shown ?? {}).every((field) => (field ?? null) !== null);
+    },
     valueOf(intent, record) {
       if (record === undefined) return null;
       const { fields } = record;
