@@ -9,6 +9,7 @@ import { answering, counts, healed, type Scene, setting, stories } from './story
 const apply = 'inventory apply stock.csv --yes';
 const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
 const oneByOne = '--concurrency 1';
+const undone = 'run r1 is undone: nothing is left to do';
 
 /** The second write of a command is refused, and all after it. */
 const refusedAfterOne: Scene = (shop) => {
@@ -93,6 +94,28 @@ stories({
     healed,
     ['undo --yes', '3: applied 1', /an undo leaves such rows alone; run `petstore resume r1` first/],
   ],
+  'an undo that has nothing left to do names the last other run, if no run was named': [
+    { counts: [1, 1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([[2, 9]]) } },
+    [apply, '0: applied 1'],
+    ['inventory apply later.csv --yes', '0: applied 1'],
+    ['undo r1 --yes', '0: applied 1'],
+    ['undo --yes', '0:', `${undone}; the last other run is r2 (later.csv): petstore undo r2\n`],
+    ['undo r1 --yes', '0:', `${undone}\n`],
+    counts(1, 9),
+  ],
+  'an undo of a run that wrote nothing says so, and takes back no earlier run': [
+    { counts: [5], files: { 'stock.csv': toCsv([6]), 'later.csv': toCsv([7]) } },
+    [apply, '0: applied 1'],
+    answering({ 1: 422 }),
+    ['inventory apply later.csv --yes', '1: failed 1'],
+    healed,
+    [
+      'undo --yes',
+      '0:',
+      'run r2 has written nothing: nothing is left to do; the last other run is r1 (stock.csv)',
+    ],
+    counts(6),
+  ],
   'an undo that was stopped goes on, and never takes an older run': [
     { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4, 4]), 'later.csv': toCsv([9, 9, 9]) } },
     [apply, '0: applied 4'],
@@ -175,30 +198,6 @@ test('an undo removes the entries that its run created, and its plan has them', 
   expect(shop.writes()).toEqual([]);
   expect(await shop.report('undo --yes')).toMatchObject({ code: 0, rows: 3, applied: 3 });
   expect([...shop.stock]).toEqual([['1', 5]]);
-});
-
-test('an undo of a run that wrote nothing says so, and takes back no earlier run', async () => {
-  await using shop = await appliedShop([5], [6]);
-  trouble(shop, { 1: 422 });
-  shop.write('stock.csv', toCsv([7]));
-  expect((await shop.report(apply)).code).toBe(1);
-  const undo = await shop.run('undo --yes');
-  expect(undo).toMatchObject({ code: 0, stdout: '' });
-  const other = 'the last other run is r1 (stock.csv): petstore undo r1';
-  expect(undo.stderr).toBe(`run r2 has written nothing: nothing is left to do; ${other}\n`);
-  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(2);
-  expect(shop.writes()).toHaveLength(1);
-});
-
-test('an undo that has nothing left to do names the last other run, if no run was named', async () => {
-  await using shop = await appliedShop([1, 1], [4]);
-  shop.write('later.csv', toCsv([[2, 9]]));
-  await shop.run('inventory apply later.csv --yes');
-  await shop.run('undo r1 --yes');
-  const undone = 'run r1 is undone: nothing is left to do';
-  const other = '; the last other run is r2 (later.csv): petstore undo r2';
-  expect((await shop.run('undo --yes')).stderr).toBe(`${undone}${other}\n`);
-  expect((await shop.run('undo r1 --yes')).stderr).toBe(`${undone}\n`);
 });
 
 test('the undo of a shard of creates locks the whole target, because their ids are of any shard', () => {
