@@ -47,8 +47,9 @@ export function followUpOf(
   const [firstWait] = waits;
   if (!firstWait || waits.length < openRows.length) return goOn(...again);
   if (firstWait.row === undefined) return goOn('undo', firstWait.run);
-  const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
-  const findCommand = createRow && lookUpCommand(context, nouns[noun], createRow);
+  const createRow = openRows.find((row) => row.id === undefined && rowName(row) === firstWait.row);
+  const isOwn = createRow && firstWait.run === id;
+  const findCommand = isOwn ? lookUpCommand(context, nouns[noun], createRow) : undefined;
   return settleFollowUp(context, firstWait.run, firstWait.row, findCommand);
 }
 
