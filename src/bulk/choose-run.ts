@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
-import { findRun, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import { checkUndo, findRun, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import { isSameTarget, runKinds, shardName, type Target, targetName } from './run.ts';
 import { checkService } from './same-service.ts';
 
@@ -44,8 +44,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
         : 'give the --base-url of that run, or --offline, and set the tenant of that run',
     );
   }
-  const unreadableUndo = list.unreadable.find(({ undoes }) => undoes === info.id);
-  if (unreadableUndo) throw unreadableUndo.problem;
+  checkUndo(list, info);
   checkService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
   if (refusal) throw refusal;

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
-import { isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import { checkUndo, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import {
   areDisjoint,
   isSameTarget,
@@ -36,7 +36,10 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
     );
   const runs = runsOfDelivery(list, target, delivery);
   const contract = await context.contract();
-  for (const info of runs) checkService(info, context.settings, contract);
+  for (const info of runs) {
+    checkService(info, context.settings, contract);
+    checkUndo(list, info);
+  }
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
     const { shard } = info.header.flags;

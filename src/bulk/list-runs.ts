@@ -71,6 +71,11 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: Target): Run
   return runs.filter(({ header }) => isSameTarget(header.target, target));
 }
 
+/** @throws CliError `usage` if the journal of an undo of the run cannot be read: then nobody knows what it has taken back. */
+export function checkUndo({ unreadable }: RunList, { id }: Pick<RunInfo, 'id'>): void {
+  for (const { undoes, problem } of unreadable) if (undoes === id) throw problem;
+}
+
 /** Returns true if a process carries out the run, or a session of it is still needed. */
 export function isUnfinished({ state }: Pick<RunInfo, 'state'>): boolean {
   return state === 'running' || state === 'stopped';

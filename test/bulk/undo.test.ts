@@ -212,7 +212,7 @@ test('a run whose undo another version has written is neither undone again nor r
   await shop.report('undo --yes');
   const path = shop.journal('r2');
   writeFileSync(path, readFileSync(path, 'utf8').replace(/"journal":\d+/, '"journal":99'));
-  for (const line of ['undo r1 --yes', 'resume r1 --yes', 'undo --yes'])
+  for (const line of ['undo r1 --yes', 'resume r1 --yes', 'undo --yes', deliver])
     expect(await shop.run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(path) });
   expect([...shop.stock.values()]).toEqual([5]);
 });
