@@ -128,9 +128,12 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
     isShownInList(intent, record) {
+      const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(record.fields) : [])];
       // A list may have null for a field that only the record itself shows.
-      const shown = isCount || !operations.has(ids.get) ? null : port.valueOf(intent, record);
-      return Object.values(shown ?? {}).every((field) => (field ?? null) !== null);
+      const isWhole = Object.values(fieldsOf(record.fields, names)).every(
+        (field) => (field ?? null) !== null,
+      );
+      return isCount || !operations.has(ids.get) || isWhole;
     },
     valueOf(intent, record) {
       if (record === undefined) return null;

@@ -201,15 +201,17 @@ test('a delete that is resumed leaves a record that has changed since its plan',
 test('a large run reads the fields that the list leaves out', async () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ ...pets[0], id: index + 1, status: 'sold' }));
   await using shop = await recordShop({ '/pets': many });
+  const shown = ({ id = 0, ...pet }) => ({ ...pet, id, status: id % 2 === 0 ? null : undefined });
   shop.misbehave = ({ method, path }) =>
-    method === 'GET' && path === '/pets'
-      ? { body: many.map((pet) => ({ ...pet, status: pet.id % 2 === 0 ? null : undefined })) }
-      : undefined;
+    method === 'GET' && path === '/pets' ? { body: [...shop.stored.values()].map(shown) } : undefined;
   shop.write('same.jsonl', many.map(({ id }) => `{"id":${id},"status":"sold"}\n`).join(''));
   expect(await shop.report('pets update --from same.jsonl --yes')).toMatchObject({ unchanged: 100 });
   shop.write('gone.csv', `id\n${many.map(({ id }) => id).join('\n')}\n`);
   expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 100 });
   expect(JSON.parse((await shop.run('runs show r2 -o json')).stdout)).toEqual(many);
+  shop.write('new.jsonl', '{"name":"Rex","categoryId":1,"status":"sold"}\n'.repeat(100));
+  expect(await shop.report('pets create --from new.jsonl --yes')).toMatchObject({ applied: 100 });
+  expect(await shop.report('undo --yes')).toMatchObject({ applied: 100 });
 });
 
 test('create --from -o ids prints the ids of the new records, and marks each row once', async () => {
