@@ -1,10 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { build } from 'esbuild';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Signal } from '../../src/process/errors.ts';
+import { createInterrupts, inTwoSteps, Stop } from '../../src/process/signals.ts';
 import { answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
-import { handlesSignals, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import { cliPath, handlesSignals, nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { testWith } from '../helpers/tools.ts';
 import * as mode from '../network/modes.ts';
 
 const later = { status: 503, headers: { 'retry-after': '20' } };
@@ -66,4 +72,84 @@ test.concurrent('Ctrl-C ends the parsing of a long description with exit code 13
   // Before and after the parsing the program itself ends.
   expect(child.signalCode === 'SIGINT' ? 130 : code).toBe(130);
   expect(stderr).toMatch(/^(error: interrupted\n)?$/);
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('synchronous work ends at %s', async (signal) => {
+  const outfile = join(temporaryFolder(), 'work.cjs');
+  const contents = `
+    import { writeSync } from 'node:fs';
+    import { whileKillable } from './src/process/io.ts';
+    process.on('${signal}', () => {});
+    whileKillable(() => { writeSync(1, 'working'); for (;;); });`;
+  const stdin = { contents, resolveDir: process.cwd(), loader: 'ts' } as const;
+  await build({ stdin, bundle: true, platform: 'node', outfile, logLevel: 'error' });
+  const child = spawn(nodeBinary, [outfile]);
+  const exit = once(child, 'exit');
+  await once(child.stdout, 'data');
+  child.kill(signal);
+  expect(await exit).toEqual([null, signal]);
+});
+
+/** Starts the program in a terminal of its own, closes that once the text is drawn, and returns the exit code. */
+async function codeWhenClosed(argv: readonly string[], text: string) {
+  const folder = temporaryFolder();
+  const result = join(folder, 'code');
+  const program = [nodeBinary, cliPath, ...argv].map((word) => `'${word}'`).join(' ');
+  const start = `sh -c 'echo $$ > ${folder}/pid; exec "$@"' sh ${program}`;
+  const line = `trap '' HUP; ${start}; echo "code $?" > '${result}'`;
+  const shell = { PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm' };
+  const env = { ...shell, PETSTORE_STATE_DIR: folder, PETSTORE_CONFIG_DIR: folder };
+  const child = spawn('script', ['-qefc', line, '/dev/null'], { env });
+  let drawn = '';
+  child.stdout.on('data', (piece) => {
+    drawn += piece;
+  });
+  while (!drawn.includes(text)) {
+    if (child.exitCode !== null) throw new Error(drawn);
+    await sleep(10);
+  }
+  // Without its other end the terminal is gone, and a shell hangs up its jobs.
+  child.kill('SIGKILL');
+  process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGHUP');
+  while (!existsSync(result) || !readFileSync(result, 'utf8').endsWith('\n')) await sleep(10);
+  return readFileSync(result, 'utf8').trim();
+}
+
+testWith('script').each([
+  ['a list that is watched', ['pets', 'list', '--offline', '--watch'], 'Luna'],
+  ['a question', ['pets', 'create', '--offline'], 'Name'],
+])('a terminal that is closed ends %s with 129, and not with a native stack', async (_, argv, text) => {
+  expect(await codeWhenClosed(argv, text)).toBe('code 129');
+});
+
+/** Starts work without an end, sends it signals, and returns its stop and what ends the command. */
+function interrupt(...signals: readonly Signal[]) {
+  let send = (_: Signal) => {};
+  const onSignal = (listener: typeof send) => {
+    send = listener;
+    return () => {};
+  };
+  const interrupts = createInterrupts({ onSignal });
+  const stop = new Stop<Signal>();
+  const stopBy = (signal: Signal) => stop.trigger(signal);
+  void inTwoSteps(interrupts, stop, stopBy, () => new Promise(() => {}));
+  for (const signal of signals) send(signal);
+  return { stop, ended: interrupts.signal };
+}
+
+test('the first signal stops the work, and the second one abandons it', () => {
+  const once = interrupt('SIGINT');
+  expect([once.stop.cause, once.stop.abandoned.aborted]).toEqual(['SIGINT', false]);
+  const twice = interrupt('SIGINT', 'SIGTERM');
+  expect([twice.stop.cause, twice.stop.abandoned.aborted]).toEqual(['SIGINT', true]);
+});
+
+test('work that goes on 11 s after a signal, or 1 s after the second one, ends with the command', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const [once, twice] = [interrupt('SIGINT'), interrupt('SIGINT', 'SIGTERM', 'SIGHUP')];
+  vi.advanceTimersByTime(1000);
+  expect([once.ended.aborted, twice.ended.reason.signal]).toEqual([false, 'SIGTERM']);
+  vi.advanceTimersByTime(10_000);
+  expect(once.ended.reason.signal).toBe('SIGINT');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openStreams } from '../../src/output/streams.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
-import { breakRunnerCommands } from '../../src/process/text.ts';
+import { breakRunnerCommands, minuteText, sanitize } from '../../src/process/text.ts';
 import { printPets, rex } from '../helpers/list-pets.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 
@@ -51,4 +51,57 @@ test.each([
   ['x: :', 'x: :'],
 ])('a CI job shows %j as %j', (text, shown) => {
   expect(breakRunnerCommands(text)).toBe(shown);
+});
+
+test.each([
+  ['\x1b[31m', '\\x1b[31m'],
+  ['\x00\t\n\r\x7f', '\\x00\\x09\\x0a\\x0d\\x7f'],
+  ['\x80\x9b\x9f', '\\x80\\x9b\\x9f'],
+  ['\u061c\u200e\u200f\u202a\u202e\u2066\u2069', '\\u061c\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069'],
+  ['\u2028\u2029', '\\u2028\\u2029'],
+  ['\ud800 \udc00 \ud83d\ude00', '\\ud800 \\udc00 😀'],
+])('%j becomes visible', (text, shown) => {
+  expect(sanitize(text)).toBe(shown);
+});
+
+const plain = ['Rex', '猫', 'é', 'e\u0301', '❤\ufe0f', 'Ω≈ç√', '\u00a0', '\\x1b'];
+const joined = ['👩\u200d👩\u200d👧', '🧑🏽\u200d🚀', '🏳\ufe0f\u200d🌈', 'می\u200cخواهم', 'क्\u200dष'];
+
+test.each([...plain, ...joined])('%j stays as it is', (text) => {
+  expect(sanitize(text)).toBe(text);
+});
+
+test.each([
+  [new Date(2026, 10, 24, 9, 5).toISOString(), '2026-11-24 09:05'],
+  ['2026-12-02T00:00:00Z', '2026-12-02'],
+  ['soon', 'soon'],
+])('the moment %s is printed as %s, in the time zone of the process', (text, printed) => {
+  expect(minuteText(text)).toBe(printed);
+});
+
+test.each<[isTerminal: boolean, env: Record<string, string>, isColored: boolean]>([
+  [true, {}, true],
+  [false, {}, false],
+  [true, { NO_COLOR: '1' }, false],
+  [true, { NO_COLOR: '' }, true],
+  [true, { TERM: 'dumb' }, false],
+  [true, { TERM: 'xterm-256color' }, true],
+  [false, { FORCE_COLOR: '1' }, true],
+  [true, { FORCE_COLOR: '0' }, false],
+  [true, { FORCE_COLOR: 'false' }, false],
+  [false, { FORCE_COLOR: '' }, false],
+  [true, { FORCE_COLOR: '1', NO_COLOR: '1', TERM: 'dumb' }, true],
+])('terminal %s with %j has colour: %s; --color decides otherwise', async (isTerminal, env, isColored) => {
+  // Each stream has its own colour: stderr is the other kind.
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const other = stream === 'stdout' ? 'stderr' : 'stdout';
+    const terminals = [isTerminal ? stream : other];
+    const colors = async (flags: string) => {
+      const run = await runCli(`--offline pets get 1 999 -q${flags}`, { terminals, env });
+      return run[stream].includes('\x1b[');
+    };
+    expect(await colors('')).toBe(isColored);
+    expect(await colors(' --color always')).toBe(true);
+    expect(await colors(' --color never')).toBe(false);
+  }
 });
