@@ -17,9 +17,16 @@ export interface HiddenFields {
   readonly writeOnly?: ReadonlySet<string>;
 }
 
-/** Returns true if a record has every field of a value, with the same value. Further fields do not matter. */
-export function isMetBy(expected: RecordValue, actual: RecordValue): boolean {
-  if (isFields(expected) && isFields(actual)) return differencesOf(expected, actual).length === 0;
+/**
+ * Returns true if a record has every field of a value, with the same value. Further fields do not matter.
+ *
+ * @param omitted the values of fields that a record may leave out.
+ */
+export function isMetBy(expected: RecordValue, actual: RecordValue, omitted: Fields = {}): boolean {
+  if (isFields(expected) && isFields(actual))
+    return differencesOf(expected, actual).every(({ name, expected: wanted, actual: is }) =>
+      isSame(wanted ?? omitted[name], is ?? omitted[name]),
+    );
   return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 

@@ -38,12 +38,13 @@ export function decide(
       return toWrite('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
-      if (isMetBy(value, now)) return unchanged;
+      const { omitted } = abilities;
+      if (isMetBy(value, now, omitted)) return unchanged;
       if (now === null)
         return abilities.mayCreate && expected === undefined
           ? toWrite('create', now, value)
           : failWithoutEntry(value, abilities, expected);
-      if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
+      if (expected !== undefined && !isMetBy(expected, now, omitted)) return failAsChanged(expected, now);
       const unremovable = abilities.canRemoveFields ? undefined : removedField(value, now);
       if (unremovable === undefined) return toWrite('set', now, value);
       return toFailure('no_removal', `${unremovable} cannot be removed: the service takes only changes`);

@@ -101,6 +101,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
       'failed no_removal: note cannot be removed: the service takes only changes',
       keepsFields,
     ],
+    ['leaves out the default', set({ status: 'available' }), certain, {}, 'unchanged', mayOmit],
     ['lacks a field that is to go', set({ note: undefined }), certain, { note: null }, 'unchanged'],
   ],
   'set v, uncertain': [
