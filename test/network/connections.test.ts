@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
+import { findProxy } from '../../src/client/transport/proxy.ts';
 import { monotonicMs } from '../../src/process/deadline.ts';
 import { InterruptedError } from '../../src/process/errors.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
+import { runCli } from '../helpers/run-cli.ts';
 import { connect, transports } from './connect.ts';
 import * as mode from './modes.ts';
 
@@ -70,4 +72,104 @@ describe.concurrent.each(Object.entries(transports))('over %s', (name, open) => 
     expect(verdicts).toEqual(Array.from(calls, (_, at) => (at < connections ? 'pending' : 'unsent')));
     await vi.waitUntil(() => sockets.every(({ closed }) => closed), { timeout: 100_000 });
   });
+});
+
+const proxy = 'http://proxy.example:3128';
+
+function isProxied(url: string, noProxy?: string): boolean {
+  const env = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: noProxy };
+  return findProxy(new URL(url), env) !== undefined;
+}
+
+test('each scheme has its variable, and the lower-case name takes precedence', () => {
+  const env = { HTTP_PROXY: 'http://a:1', http_proxy: 'http://b:2', HTTPS_PROXY: 'https://c' };
+  expect(findProxy(new URL('http://shop.example'), env)).toMatchObject({
+    origin: 'http://b:2',
+    source: 'http_proxy',
+  });
+  expect(findProxy(new URL('https://shop.example'), env)).toMatchObject({ origin: 'https://c' });
+  expect(findProxy(new URL('https://shop.example'), { HTTPS_PROXY: '' })).toBeUndefined();
+});
+
+test.each([
+  'http://localhost:4010',
+  'http://127.0.0.1',
+  'http://127.9.9.9',
+  'http://[::1]:4010',
+  'http://api.localhost',
+])('%s is never proxied', (url) => expect(isProxied(url)).toBe(false));
+
+test.each([
+  ['http://shop.example', 'shop.example', false],
+  ['http://api.shop.example', 'shop.example', false],
+  ['http://api.shop.example', '.shop.example', false],
+  ['http://api.shop.example', '*.shop.example', false],
+  ['http://myshop.example', 'shop.example', true],
+  ['http://shop.example:8080', 'shop.example:8080', false],
+  ['http://shop.example', 'shop.example:8080', true],
+  ['http://SHOP.example', 'other, Shop.Example', false],
+  ['http://10.1.2.3', '10.1.2.3', false],
+  ['http://[fd00::1]', '[fd00::1]:80', false],
+  ['http://shop.example', '*', false],
+  ['http://shop.example', 'nonsense/99,,', true],
+])('%s with NO_PROXY=%s is proxied: %s', (url, noProxy, expected) => {
+  expect(isProxied(url, noProxy)).toBe(expected);
+});
+
+test('user and password of a proxy become a header and are never shown', () => {
+  const env = { HTTPS_PROXY: 'http://me%40shop:p%3Aw@proxy.example' };
+  const proxied = findProxy(new URL('https://shop.example'), env);
+  expect(proxied?.authorization).toBe(`Basic ${btoa('me@shop:p:w')}`);
+  expect(proxied?.label).toBe('http://***@proxy.example');
+});
+
+test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy'])(
+  'the proxy %s is an error that names the variable, and no password',
+  (value) => {
+    const find = () => findProxy(new URL('http://shop.example'), { http_proxy: value });
+    expect(find).toThrow(/^http_proxy: the proxy /);
+    expect(find).not.toThrow(/s3cret/);
+  },
+);
+
+test.each(Object.entries(transports))(
+  'a proxy that closes each connection without a word, as tinyproxy does, costs no request over %s',
+  async (_, open) => {
+    await using server = await misbehave(
+      mode.always((exchange) => {
+        if (exchange.numberOnConnection > 1) exchange.socket.destroy();
+        else mode.wellBehaved(exchange);
+      }),
+    );
+    const client = await connect(open, 'http://pets.invalid', {
+      env: { HTTP_PROXY: server.url },
+      connections: 1,
+    });
+    for (const name of ['Dogs', 'Cats', 'Fish'])
+      expect((await client.write('createCategory', { body: { name } })).attempt).toMatchObject({
+        number: 1,
+        response: { status: 201 },
+      });
+    expect(server.connections).toBe(3);
+  },
+);
+
+test('401 of a proxy that has a password asks whether that is right', async () => {
+  const headers = { 'content-type': 'text/html', 'www-authenticate': 'Basic realm="Tinyproxy"' };
+  await using server = await misbehave(
+    mode.answers({ status: 401, headers, body: '<title>401 Unauthorized</title>' }),
+  );
+  const url = server.url.replace('//', '//me:s3cret-word@');
+  const ofHttp = 'are the user name and password of the proxy right?';
+  const ofHttps = 'it does not accept the user name and password of HTTPS_PROXY';
+  for (const [scheme, name, hint] of [
+    ['http', 'HTTP_PROXY', ofHttp],
+    ['https', 'HTTPS_PROXY', ofHttps],
+  ] as const) {
+    const run = await runCli(['pets', 'list', '--base-url', `${scheme}://pets.invalid`], {
+      env: { [name]: url },
+    });
+    expect(run.stderr).toContain(`\nhint: ${hint}\n`);
+    expect(run.stderr).not.toContain('s3cret-word');
+  }
 });
