@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, lookUpCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
 import type { Run, RunHeader } from './run.ts';
-import { isResumable, needsPerson, rowName } from './run-row.ts';
+import { isKnown, isResumable, needsPerson, rowName } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';
@@ -40,6 +40,9 @@ export function followUpOf(
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
   const openRows = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unwritten === undefined && openRows.length === 0) return undefined;
+  // A resume would do to the next row what was wrong with this one.
+  const knownRow = openRows.find(isKnown);
+  if (knownRow) return settleFollowUp(context, id, rowName(knownRow));
   // Each row may wait for a person or for another run.
   const waits = openRows.flatMap(
     (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],

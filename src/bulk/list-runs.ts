@@ -73,7 +73,15 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: Target): Run
 
 /** @throws CliError `usage` if the journal of an undo of the run cannot be read: then nobody knows what it has taken back. */
 export function checkUndo({ unreadable }: RunList, { id }: Pick<RunInfo, 'id'>): void {
-  for (const { undoes, problem } of unreadable) if (undoes === id) throw problem;
+  const undo = unreadable.find(({ undoes }) => undoes === id);
+  if (!undo?.writtenBy) {
+    if (undo) throw undo.problem;
+    return;
+  }
+  throw new UsageError(`run ${id}: ${undo.writtenBy} wrote its undo, ${undo.path}; nothing was sent`, {
+    hint: 'use that version for this run, or look at the records and correct them by hand',
+    code: 'invalid_input',
+  });
 }
 
 /** Returns true if a process carries out the run, or a session of it is still needed. */

@@ -90,9 +90,14 @@ export function isLeft({ outcome }: Row): boolean {
   return !outcome || (outcome.kind === 'failed' && outcome.reason?.isTransient === true);
 }
 
-/** Returns true if `resume` looks at a row: it is left, or unknown and not a create. */
+/** Returns true if `resume` looks at a row: it is left, or unknown. A create, and a row whose write is known, wait for a person. */
 export function isResumable(row: Row): boolean {
-  return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
+  return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create' && !isKnown(row));
+}
+
+/** Returns true if it is known what the write of an unknown row did, and a person must correct it. */
+export function isKnown({ outcome }: Row): boolean {
+  return outcome?.reason !== undefined && reasonRule(outcome.reason.code).endsRow === true;
 }
 
 /** Returns true if an unknown row waits for a person. `resume` reads its record again nevertheless, unless the row is a create. */

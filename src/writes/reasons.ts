@@ -15,6 +15,8 @@ interface ReasonRule {
   readonly isLasting?: true;
   /** True if a failed row may succeed later, whatever the error was. */
   readonly isTransient?: true;
+  /** True if it is known what the write did, so that no resume sends the row again. */
+  readonly endsRow?: true;
   /** True if the message states the value that was sent. */
   readonly saysSent?: true;
 }
@@ -44,7 +46,7 @@ const rules = {
   perhaps_made: forPerson,
   accepted: forPerson,
   other_value: { ...forPerson, saysSent: true },
-  other_count: { ...forPerson, saysSent: true },
+  other_count: { ...forPerson, saysSent: true, endsRow: true },
   unread: {},
   // The service offers no way to read it.
   unbound: forPerson,

@@ -94,6 +94,10 @@ test('such a service is found out by its first count that was not 0, even if it 
   };
   const report = await shop.report(`${apply} --concurrency 1`);
   expect(report).toMatchObject({ code: 6, applied: 2, unknown: 1, unprocessed: 1 });
+  // A resume does not add once more.
+  expect(report.next).toContain('runs settle r1 3 ');
+  await shop.report('resume r1 --yes');
+  expect(shop.stock.get('3')).toBe(17);
 });
 
 test('weak ETags are not sent, and stop no run', async () => {
