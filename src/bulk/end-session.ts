@@ -37,7 +37,9 @@ export function endSession(
     }
     journal.appendEnd(rejects && resolve(folder, rejects));
     const isAnyRejected = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
-    const earlier = run.rejects && isAnyRejected ? shortPath(run.rejects, folder) : undefined;
+    // The user may have applied and removed them.
+    const isThere = isAnyRejected && existsSync(run.rejects ?? '');
+    const earlier = run.rejects && isThere ? shortPath(run.rejects, folder) : undefined;
     return { rejects: rejects ?? earlier, unwritten: undefined };
   } catch (error) {
     return unwritten(existsSync(journal.path) ? 'end' : 'journal', error);

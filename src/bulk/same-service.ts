@@ -1,24 +1,29 @@
 import type { Contract } from '../api/contract.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import type { RunInfo } from './list-runs.ts';
 
 // A run continues only with the binding and the profile with which it was made. A delivery with an earlier run is booked only with those.
 
-/** Where the writes of a noun go: the route of each operation, and the name of each field in requests. */
+/** Where the writes of a noun go: the route of each write, the name of each field, and the constants of its requests. */
 export type Binding = Readonly<Record<string, string>>;
 
-/** Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{} store=7`, and `quantity` is `quantity`. */
+/**
+ * Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{} store=7`, and `quantity` is `quantity`. `parameter store`
+ * is `7`, because readings of another store are no readings of these records either.
+ */
 export function describeBinding({ operations }: Contract, noun: NounName): Binding {
   const { fields, operations: ids } = nouns[noun];
-  const writes = [ids.create, ids.update, ids.delete].flatMap((id) => operations.get(id) ?? []);
-  const routes = writes.map(({ id, method, path, parameters }) => {
-    const constants = parameters.flatMap(({ wireName, constant }) =>
-      constant === undefined ? [] : ` ${wireName}=${constant}`,
-    );
+  const ofNoun = [...operations.values()].filter((operation) => operation.noun === noun);
+  const constantsOf = ({ parameters }: Operation) =>
+    parameters.flatMap(({ wireName, constant }) => (constant === undefined ? [] : [[wireName, constant]]));
+  const writes = ofNoun.filter(({ id }) => id !== ids.get && id !== ids.list);
+  const routes = writes.map((operation) => {
     // The name of a path parameter means nothing.
-    return [id, `${method} ${path.replace(/\{[^}]*\}/g, '{}')}${constants.join('')}`];
+    const route = `${operation.method} ${operation.path.replace(/\{[^}]*\}/g, '{}')}`;
+    return [operation.id, [route, ...constantsOf(operation).map((pair) => pair.join('='))].join(' ')];
   });
   const names = writes.flatMap(({ body }) =>
     fields.flatMap(({ name }) => {
@@ -26,7 +31,8 @@ export function describeBinding({ operations }: Contract, noun: NounName): Bindi
       return field ? [[name, field.wireName]] : [];
     }),
   );
-  return Object.fromEntries([...routes, ...names]);
+  const constants = ofNoun.flatMap(constantsOf).map(([name, value]) => [`parameter ${name}`, value]);
+  return Object.fromEntries([...routes, ...names, ...constants]);
 }
 
 /** Finds an operation or a field that both bindings have, but not alike, and returns its name. */
