@@ -10,9 +10,6 @@ interface RawRequest {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** 1 for the first connection. */
-  readonly connection: number;
-  readonly atMs: number;
 }
 
 /** A request for which the script decides. */
@@ -47,15 +44,13 @@ export async function misbehave(script: Script, tls?: TlsOptions): Promise<Misbe
   const counts = { connections: 0, mostOpen: 0 };
   const onSocket = (socket: Socket) => {
     counts.connections += 1;
-    const connection = counts.connections;
     socket.on('error', () => {});
     if (script.onConnection?.(socket)) return;
     let numberOnConnection = 0;
     readRequests(socket, (request) => {
-      const received = { ...request, connection, atMs: performance.now() };
-      requests.push(received);
+      requests.push(request);
       numberOnConnection += 1;
-      script.onRequest?.({ request: received, socket, number: requests.length, numberOnConnection });
+      script.onRequest?.({ request, socket, number: requests.length, numberOnConnection });
     });
   };
   const server = tls ? createTlsServer(tls, onSocket) : createServer(onSocket);
@@ -112,10 +107,7 @@ export function tunnel({ socket }: Exchange, port: number): void {
 }
 
 /** Reads requests with a Content-Length off a socket, one after the other. */
-function readRequests(
-  socket: Socket,
-  onRequest: (request: Omit<RawRequest, 'connection' | 'atMs'>) => void,
-): void {
+function readRequests(socket: Socket, onRequest: (request: RawRequest) => void): void {
   let unread = '';
   socket.on('data', (chunk) => {
     unread += chunk.toString('latin1');

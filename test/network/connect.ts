@@ -1,9 +1,7 @@
 import { builtInContract } from '../../src/api/contract.ts';
 import type { Transport } from '../../src/api/http.ts';
-import type { Client } from '../../src/client/client.ts';
-import { createClient } from '../../src/client/client.ts';
-import type { TransportOptions } from '../../src/client/transport/node-http.ts';
-import { createNodeHttpTransport } from '../../src/client/transport/node-http.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { createNodeHttpTransport, type TransportOptions } from '../../src/client/transport/node-http.ts';
 import { findProxy } from '../../src/client/transport/proxy.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
