@@ -1,4 +1,4 @@
-import { describeValue, isFields, type RecordValue } from '../api/record-values.ts';
+import { describeValue, isDateTime, isFields, type RecordValue } from '../api/record-values.ts';
 import { describeDifference, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from './row.ts';
@@ -56,7 +56,9 @@ export function decide(
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = requiredValue(intent) ?? planned?.before ?? now;
-      const ignored = created === undefined ? undefined : abilities.readOnly;
+      // The service itself moves its date-times, such as `updatedAt`.
+      const dates = [...abilities.readOnly].filter((name) => isDateOf(name, created) && isDateOf(name, now));
+      const ignored = created === undefined ? undefined : new Set(dates);
       const isAsWanted =
         expected === undefined
           ? isMetBy(wanted, now)
@@ -65,6 +67,12 @@ export function decide(
       return toRemoval(now, abilities.canRemove);
     }
   }
+}
+
+/** Returns true if a field is a date-time, or if the value does not have it. */
+function isDateOf(name: string, value: RecordValue | undefined): boolean {
+  const field = value !== undefined && isFields(value) ? (value[name] ?? '') : '';
+  return field === '' || (typeof field === 'string' && isDateTime(field));
 }
 
 /** Returns the value that a record must have so that a row is written. By default any value will do. */

@@ -103,14 +103,14 @@ export async function settleAll<SomeRow extends Row>(
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let trustsEmpty = false;
-  const settleOne = async (row: SomeRow, isFirstCount = false): Promise<Settled> => {
-    // A success from 0 does not show that the service sets counts: it may add. So the first count from another value is read back.
-    const settled = await settle(port, row, options, trustsEmpty && !isFirstCount, keeper.beforeSend);
+  const settleOne = async (row: SomeRow): Promise<Settled> => {
+    const settled = await settle(port, row, options, trustsEmpty, keeper.beforeSend);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     const { before = null, after = null } = state.planned ?? {};
-    // A record that showed the new values before proves nothing.
-    const isProof = isReadBack && !isShownBy(after, before, port.abilities);
+    // A record that showed the new values before proves nothing. Neither does a count that was 0, because the service may add.
+    const isProof =
+      isReadBack && before !== null && before !== 0 && !isShownBy(after, before, port.abilities);
     trustsEmpty ||= port.isRun && isProof && outcome?.kind === 'applied';
     await keeper.keepOutcome(row, settled);
     return settled;
@@ -123,14 +123,14 @@ export async function settleAll<SomeRow extends Row>(
  * must not change all of them. Other rows do not wait.
  */
 function oneCountFirst<SomeRow extends Row>(
-  settleOne: (row: SomeRow, isFirstCount?: boolean) => Promise<Settled>,
+  settleOne: (row: SomeRow) => Promise<Settled>,
 ): (row: SomeRow) => Promise<unknown> {
   let isCountApplied = false;
   let firstCount: Promise<Settled> | undefined;
   const settleCount = async (row: SomeRow) => {
     while (!isCountApplied && firstCount) await firstCount.catch(() => {});
     if (isCountApplied) return settleOne(row);
-    firstCount = settleOne(row, true);
+    firstCount = settleOne(row);
     try {
       const { state, outcome } = await firstCount;
       isCountApplied = outcome?.kind === 'applied' && state.lastWrite !== undefined;

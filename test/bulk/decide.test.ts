@@ -75,6 +75,8 @@ const fromThree = 'unknown changed: it was 3 before, 5 was sent, and';
 const fromTen = 'unknown changed: it was 10 before, 15 was sent, and';
 const mayCreate = { mayCreate: true };
 const seen = { readOnly: new Set(['seen']) };
+const day = '2026-11-30T05:00:00Z';
+const seenSince = 'failed changed: seen 7 now, not no seen as expected';
 const keepsFields = { canRemoveFields: false };
 const byNothing = { createsBy: undefined };
 const mayOmit = { omitted: { status: 'available' } };
@@ -187,7 +189,22 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['shows a default', takeBack(tom, tom), certain, available, 'remove', mayOmit],
     ['shows the same in another form', takeBack(tom, created), certain, shown, 'remove'],
     ['shows what is no default', takeBack(tom, tom), certain, available, furtherStatus],
-    ['shows what only the service sets', takeBack(tom, tom), certain, { ...tom, seen: 7 }, 'remove', seen],
+    [
+      'shows a date that only the service sets',
+      takeBack(tom, tom),
+      certain,
+      { ...tom, seen: day },
+      'remove',
+      seen,
+    ],
+    [
+      'shows another field that only it sets',
+      takeBack(tom, tom),
+      certain,
+      { ...tom, seen: 7 },
+      seenSince,
+      seen,
+    ],
     ['has changed since it was created', takeBack(rex), certain, mia, otherName],
   ],
   'remove, uncertain': [
