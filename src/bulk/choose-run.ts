@@ -1,7 +1,15 @@
 import type { Contract } from '../api/contract.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
-import { checkUndo, findRun, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import {
+  checkLaterRuns,
+  checkUndo,
+  findRun,
+  isUnfinished,
+  type RunInfo,
+  type RunList,
+  runsOnTarget,
+} from './list-runs.ts';
 import { isSameTarget, runKinds, shardName, type Target, targetName } from './run.ts';
 import { checkService } from './same-service.ts';
 
@@ -33,7 +41,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
   if (id === undefined && shard)
     throw new UsageError(
       `${verb}: the last run, ${info.id}, is shard ${shardName(shard)} of ${header.name}`,
-      `name it, and the runs of the other shards: petstore ${verb} ${info.id}; \`petstore runs\` lists them`,
+      `name it, and the runs of the other shards: petstore ${verb} ${(verb === 'undo' && header.undoes) || info.id}; \`petstore runs\` lists them`,
     );
   if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== null && header.profile !== settings.profile?.value;
@@ -45,6 +53,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
     );
   }
   checkUndo(list, info);
+  checkLaterRuns(list, info);
   checkService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
   if (refusal) throw refusal;

@@ -90,6 +90,8 @@ export function createRowKeeper(
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
+  /** How long the timer waits. */
+  let timerMs = 0;
   let flushed = Promise.resolve();
   const keepWaiting = async () => {
     const events = waitingEvents;
@@ -139,9 +141,12 @@ export function createRowKeeper(
       }
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome, doubt });
-      // A create of the embedded store does not wait for more rows: after a kill only a person can settle it.
-      if (saveStore && state.planned?.action === 'create') void flush();
-      else timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
+      // A create does not wait for more rows, or for their timer: after a kill only a person can settle it.
+      const waitMs = saveStore && state.planned?.action !== 'create' ? saveEveryMs : 0;
+      if (waitMs < timerMs) clearTimeout(timer);
+      else if (timer) return;
+      timer = setTimeout(flush, waitMs);
+      timerMs = waitMs;
     },
     counts,
     flush,

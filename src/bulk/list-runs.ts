@@ -74,12 +74,21 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: Target): Run
 /** @throws CliError `usage` if the journal of an undo of the run cannot be read: then nobody knows what it has taken back. */
 export function checkUndo({ unreadable }: RunList, { id }: Pick<RunInfo, 'id'>): void {
   const undo = unreadable.find(({ undoes }) => undoes === id);
-  if (!undo?.writtenBy) {
-    if (undo) throw undo.problem;
-    return;
-  }
-  throw new UsageError(`run ${id}: ${undo.writtenBy} wrote its undo, ${undo.path}; nothing was sent`, {
-    hint: 'use that version for this run, or look at the records and correct them by hand',
+  if (undo) throw undo.writtenBy === undefined ? undo.problem : otherVersionError(id, undo, 'its undo');
+}
+
+/** @throws UsageError if another version has written a later run on the target: nobody knows which records it has planned. */
+export function checkLaterRuns({ unreadable }: RunList, { id, header }: RunInfo): void {
+  const name = targetName(header.target);
+  const later = unreadable.find(
+    (run) => run.writtenBy && run.target === name && Number(run.id.slice(1)) > Number(id.slice(1)),
+  );
+  if (later) throw otherVersionError(id, later, 'a later run on this service');
+}
+
+function otherVersionError(id: string, { writtenBy, path }: UnreadableRun, what: string): UsageError {
+  return new UsageError(`run ${id}: ${writtenBy} wrote ${what}, ${path}; nothing was sent`, {
+    hint: 'use that version, or look at the records and correct them by hand',
     code: 'invalid_input',
   });
 }

@@ -160,11 +160,10 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   if (error && unwritten && unwritten.error.message !== stop?.message)
     notices.push(['warning', unwritten.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
-  if (leftAlone.length > 0)
-    notices.push([
-      'result',
-      `${counted(leftAlone.length, 'row', 'rows')} left alone: ${joinFirst(leftAlone.map(fullNameOf), 10)}`,
-    ]);
+  if (leftAlone.length > 0) {
+    const names = leftAlone.map(({ id, line }) => (id === undefined ? `line:${line}` : `id ${id}`));
+    notices.push(['result', `${counted(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
+  }
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
   // The values of headers may be secret, so no command shows them.
   if (context.flags.headers && (next ?? undo ?? rejects) !== undefined)
@@ -219,11 +218,6 @@ function mayBeTakenBack({ outcome }: RunRow): boolean {
   const { reason } = outcome ?? {};
   if (reason === undefined || reason.waitsFor) return true;
   return !['changed', 'later_run'].includes(reason.code) && reasonRule(reason.code).isLasting !== true;
-}
-
-/** The name of a row that does not look like a number of rows: `id 7`. */
-function fullNameOf({ id, line }: RunRow): string {
-  return id === undefined ? `line:${line}` : `id ${id}`;
 }
 
 /** Returns the rows that an undo has not taken back. */

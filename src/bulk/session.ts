@@ -37,7 +37,7 @@ import {
   printedRows,
   rowTerms,
 } from './row-view.ts';
-import { type Run, type RunHeader, runKinds, shardName } from './run.ts';
+import { type Run, runKinds, shardName } from './run.ts';
 import type { SessionSubject } from './session-subject.ts';
 import type { TargetLock } from './target.ts';
 
@@ -150,11 +150,6 @@ function checkOffers(
     );
 }
 
-/** The name of a session in its progress: `applying shard 1/4`. */
-function activityOf({ kind, flags: { shard } }: RunHeader): string {
-  return `${runKinds[kind].activity}${shard ? ` shard ${shardName(shard)}` : ''}`;
-}
-
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, subject: SessionSubject, flags: SessionFlags) {
   const { rejects } = flags;
@@ -211,8 +206,9 @@ async function writePlan(
     const { saveStore } = client;
     const keeper = createRowKeeper(journal, { run, rowsToWrite, concurrency, stop, maxErrors, saveStore });
     const { counts } = keeper;
+    const { kind, flags } = run.header;
     const activity = {
-      label: activityOf(run.header),
+      label: runKinds[kind].activity + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
       unit: 'rows',
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };

@@ -160,7 +160,7 @@ function planWrite(state: State, planned: Planned): Next {
 
 function afterNoReading(old: State, error: CliError, situation: Situation): Next {
   const state = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
-  const isRepeated = state.aim === 'decide' && mayReadAgain(error);
+  const isRepeated = state.aim !== 'find-out' && mayReadAgain(error);
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 
