@@ -38,8 +38,9 @@ export function endSession(
     journal.appendEnd(rejects && resolve(folder, rejects));
     const isAnyRejected = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
     // The user may have applied and removed them.
-    const isThere = isAnyRejected && existsSync(run.rejects ?? '');
-    const earlier = run.rejects && isThere ? shortPath(run.rejects, folder) : undefined;
+    const { rejects: path } = run;
+    const isNamed = path !== undefined && isAnyRejected && existsSync(path);
+    const earlier = isNamed ? shortPath(path, folder) : undefined;
     return { rejects: rejects ?? earlier, unwritten: undefined };
   } catch (error) {
     return unwritten(existsSync(journal.path) ? 'end' : 'journal', error);

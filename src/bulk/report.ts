@@ -13,7 +13,15 @@ import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
-import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowStateOf, rowStates } from './run-row.ts';
+import {
+  idOfRow,
+  type RowCounts,
+  type RunRow,
+  rowCountOf,
+  rowName,
+  rowStateOf,
+  rowStates,
+} from './run-row.ts';
 
 /** The facts of a run after a session, and what the session did. */
 export interface Report extends RunInfo {
@@ -161,7 +169,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     notices.push(['warning', unwritten.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
-    const names = leftAlone.map(({ id, line }) => (id === undefined ? `line:${line}` : `id ${id}`));
+    const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
     notices.push(['result', `${counted(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
   }
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);

@@ -57,8 +57,8 @@ export function decide(
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = requiredValue(intent) ?? planned?.before ?? now;
       // The service itself moves its date-times, such as `updatedAt`.
-      const dates = [...abilities.readOnly].filter((name) => isDateOf(name, created) && isDateOf(name, now));
-      const ignored = created === undefined ? undefined : new Set(dates);
+      const isMoved = (name: string) => isDateOf(name, created ?? null) && isDateOf(name, now);
+      const ignored = created === undefined ? undefined : new Set([...abilities.readOnly].filter(isMoved));
       const isAsWanted =
         expected === undefined
           ? isMetBy(wanted, now)
@@ -70,9 +70,9 @@ export function decide(
 }
 
 /** Returns true if a field is a date-time, or if the value does not have it. */
-function isDateOf(name: string, value: RecordValue | undefined): boolean {
-  const field = value !== undefined && isFields(value) ? (value[name] ?? '') : '';
-  return field === '' || (typeof field === 'string' && isDateTime(field));
+function isDateOf(name: string, value: RecordValue): boolean {
+  const field = isFields(value) ? (value[name] ?? null) : null;
+  return field === null || (typeof field === 'string' && isDateTime(field));
 }
 
 /** Returns the value that a record must have so that a row is written. By default any value will do. */
