@@ -1,5 +1,4 @@
 import {
-  accessSync,
   closeSync,
   constants,
   existsSync,
@@ -184,22 +183,6 @@ export function ensureFolder(path: string, hint?: string, mode = 0o700): void {
     makeFolder(path, mode);
   } catch (error) {
     throw fileError('make folder', path, error, hint);
-  }
-}
-
-/**
- * Checks that files can be made in a folder. If it is missing, the nearest folder above it is looked at.
- *
- * @throws CliError `failed`, with the hint.
- */
-export function requireWritable(path: string, hint: string): void {
-  let folder = path;
-  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
-  try {
-    // With the slash, a file is an error.
-    accessSync(`${folder}/`, constants.W_OK);
-  } catch (error) {
-    throw fileError('write to folder', folder, error, hint);
   }
 }
 

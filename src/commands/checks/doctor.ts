@@ -19,8 +19,6 @@ import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
-import { exitCodes } from '../../process/errors.ts';
-import { requireWritable } from '../../process/files.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -77,7 +75,7 @@ async function examineConfig(context: Context): Promise<{ service?: CheckedServi
   try {
     if (problems[0]) throw problems[0];
     const service = await connectForChecks(context);
-    const { configFile, stateDir } = resolvePaths(io);
+    const { configFile } = resolvePaths(io);
     const contract = await context.contract();
     const count = `${contract.operations.size} of ${Object.keys(operations).length} operations`;
     const findings = [
@@ -85,23 +83,12 @@ async function examineConfig(context: Context): Promise<{ service?: CheckedServi
       pass(profile ? `profile ${profile.value}` : 'no profile'),
       pass(baseUrl ?? 'the embedded store'),
       tokenFinding(settings, contract),
-      stateFinding(stateDir),
       pass(contract === builtInContract ? 'not bound to a description' : `bound to a description, ${count}`),
       ...warnings.map((warning) => warn(warning)),
     ];
     return { service, findings };
   } catch (error) {
     return { findings: [{ ...findingOfError(error), state: 'fail' }] };
-  }
-}
-
-/** Checks that runs can be kept. Without it only commands that read work. */
-function stateFinding(folder: string): Finding {
-  try {
-    requireWritable(folder, 'PETSTORE_STATE_DIR names another folder for runs and the embedded store');
-    return pass(`runs are kept in ${folder}`);
-  } catch (error) {
-    return { ...findingOfError(error), state: 'fail', exitCode: exitCodes.usage };
   }
 }
 
