@@ -392,17 +392,11 @@ InventoryUpdate: quantity:integer,What_is_left_to_sell;_0_or_more.
 GET /inventory -> InventoryItem[] = listInventory
 PATCH /inventory/{petId} InventoryUpdate -> InventoryItem (changeStockLevel) = updateInventory
 
-# a PATCH that does not say that it sets
+# a PATCH of a count
 Entry: petId# quantity#
 Count: quantity#
 GET /inventory -> Entry[] = listInventory
-PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInventory: it does not say that it sets the count
-
-# a PATCH that says that it sets
-Entry: petId# quantity#
-Count: quantity#!
-GET /inventory -> Entry[] = listInventory
-PATCH /inventory/{petId} Count -> Entry "Set a stock count" = updateInventory
+PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInventory: a PATCH may add to the count
 
 # animals, with last slashes
 Animal: id# animal_name category_id# status
