@@ -1,9 +1,9 @@
 import { minuteText } from '../process/text.ts';
-import type { Outcome, Row } from '../writes/row.ts';
+import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { findRow, isLeft, isPerhapsWritten, type RunRow, rowName, rowStateOf } from './run-row.ts';
+import { findRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
@@ -17,7 +17,7 @@ type Claims = ReadonlyMap<RunRow, Outcome>;
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
 export async function findClaims(subject: SessionSubject, rows: readonly RunRow[]): Promise<Claims> {
-  const certainRows = rows.filter(({ doubt }) => !doubt);
+  const certainRows = rows.filter((row) => !doubtOf(row));
   return new Map([
     ...(await claimsOfLaterRuns(subject, rows)),
     ...(await claimsOfDelivery(subject, certainRows)),
@@ -74,9 +74,11 @@ async function claimsOfLaterRuns(
     );
     for (const [row, laterRow, undoRow] of await findShared(list, info, earlierRows)) {
       // The later run has planned to write the record, or has found its own value there and so written nothing.
-      const hasFoundItsValue = row.intent.kind === 'set' && laterRow.outcome?.kind === 'unchanged';
+      const hasFoundItsValue = row.intent.kind === 'set' && laterRow.state.kind === 'unchanged';
       if (!isBefore(row, laterRow.planNumber) && !hasFoundItsValue) continue;
-      const claim = undoneRun ? claimOnUndo(info, row, laterRow, undoRow) : claimOnResume(info, row);
+      const doubt = doubtOf(row);
+      const claimOn = undoneRun ? claimOnUndo : claimOnResume;
+      const claim = doubt ? leaveToPerson(info, doubt) : claimOn(info, laterRow, undoRow);
       if (claim) claims.set(row, claim);
     }
   }
@@ -101,7 +103,7 @@ async function findShared(list: RunList, info: RunInfo, rows: readonly RunRow[])
  * matters: a certain row that adds does not replace a value, and a row of a new run has no plan yet.
  */
 function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | undefined {
-  if (row.doubt) return row.planNumber;
+  if (doubtOf(row)) return row.planNumber;
   if (undoneRow) return row.intent.kind === 'add' ? undefined : undoneRow.planNumber;
   return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : undefined;
 }
@@ -110,10 +112,10 @@ function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | und
 function claimOfBooking(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
-  if (rowStateOf(other) !== 'applied') return undefined;
+  if (other.state.kind !== 'applied') return undefined;
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
-  if (change === intent.change) return { kind: 'unchanged', reason: { code: 'booked', message } };
+  if (change === intent.change) return { kind: 'booked', reason: { code: 'booked', message } };
   const difference = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
   return { kind: 'failed', reason: { code: 'booked_otherwise', message: difference } };
 }
@@ -133,12 +135,11 @@ async function readRowsById(
 
 /** Returns true if an undo has taken back a row. */
 function isTakenBack(undoRow: RunRow | undefined): boolean {
-  return undoRow?.outcome?.kind === 'applied' || undoRow?.outcome?.kind === 'unchanged';
+  return undoRow?.state.kind === 'applied' || undoRow?.state.kind === 'unchanged';
 }
 
 /** Returns the claim of a later run on a row of a resumed run. The resume does not write over the later run, even if that was undone. */
-function claimOnResume({ id }: RunInfo, { doubt }: Row): Outcome {
-  if (doubt) return leaveToPerson(id);
+function claimOnResume({ id }: RunInfo): Outcome {
   const message = `run ${id} has planned this record since: apply the file again if it is still right`;
   return { kind: 'failed', reason: { code: 'later_run', message } };
 }
@@ -146,16 +147,14 @@ function claimOnResume({ id }: RunInfo, { doubt }: Row): Outcome {
 /** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */
 function claimOnUndo(
   { id, header }: RunInfo,
-  { doubt }: Row,
   laterRow: RunRow,
   undoRow: RunRow | undefined,
 ): Outcome | undefined {
-  if (doubt) return leaveToPerson(id);
   const { canBeUndone } = runKinds[header.kind];
   if (isTakenBack(undoRow) || !canBeUndone || !isPerhapsWritten(laterRow)) return undefined;
   const fact = `run ${id} has written this record since`;
   // Somebody has changed the record after that run, so the undo of that run would not help.
-  if (undoRow?.outcome?.kind === 'failed' && !isLeft(undoRow))
+  if (undoRow?.state.kind === 'failed' && !isLeft(undoRow))
     return {
       kind: 'failed',
       reason: { code: 'later_run', message: `${fact}, and its undo has left it alone` },
@@ -165,13 +164,13 @@ function claimOnUndo(
 }
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
-function leaveToPerson(id: string): Outcome {
+function leaveToPerson({ id }: RunInfo, doubt: Doubt): Outcome {
   const message = `run ${id} has planned this record since, so its value proves nothing: look at it, and say what happened`;
-  return { kind: 'unknown', reason: { code: 'later_run', message } };
+  return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
 function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefined {
-  const state = rowStateOf(undoneRow);
+  const state = undoneRow.state.kind;
   // A person has since settled the row of that run: it was not written.
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied') return undefined;

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
+import { doubtOf } from '../writes/row.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
@@ -79,7 +80,7 @@ async function describeUndo(context: Context, { run, undoneRun }: SessionSubject
 
 /** Returns true if it is uncertain whether a row was written, and a resume finds out. */
 function isSettledByResume(row: RunRow): boolean {
-  return row.doubt !== undefined && isResumable(row) && !needsPerson(row);
+  return doubtOf(row) !== undefined && isResumable(row) && !needsPerson(row);
 }
 
 /** Says which run is undone. */

@@ -3,12 +3,13 @@ import { basename, dirname, resolve } from 'node:path';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
-import type { Outcome } from '../writes/row.ts';
+import { type Doubt, type Outcome, reasonOf } from '../writes/row.ts';
 import type { UnwrittenPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { isReject, type Run } from './run.ts';
+import type { RunEvent } from './run-events.ts';
 
 /** Keeps the last outcomes of a session, writes its rejects, and then its end into the journal. */
 export function endSession(
@@ -23,10 +24,10 @@ export function endSession(
     return { rejects: undefined, unwritten: { what, error } };
   };
   try {
-    const doubtfulRows = plan.rowsToWrite.filter((row) => row.doubt && !row.outcome);
-    journal.append(
-      doubtfulRows.map(({ line, doubt }) => ({ kind: 'outcome', row: line, outcome: interrupted, doubt })),
+    const interrupted = plan.rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
+      state.kind === 'unsettled' ? { kind: 'outcome', row: line, outcome: toUnknown(state.doubt) } : [],
     );
+    journal.append(interrupted);
     journal.sync();
     let rejects: string | undefined;
     try {
@@ -72,19 +73,16 @@ export function writeNewRejects(run: Run, folder: string, givenName?: string): s
         reason: { code: 'invalid', message },
       }));
   for (const row of rows) {
-    const { outcome, line, text = '' } = row;
+    const { line, text = '' } = row;
     if (!isReject(run, row) || rejectedLines?.has(line)) continue;
-    const reason = outcome?.reason;
+    const reason = reasonOf(row.state);
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
   const file = { folder, name: givenName ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
   return rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
 }
 
-const interrupted: Outcome = {
-  kind: 'unknown',
-  reason: {
-    code: 'interrupted',
-    message: 'an earlier session may have sent it, and petstore was stopped before the record was read',
-  },
-};
+function toUnknown(doubt: Doubt): Outcome {
+  const message = 'an earlier session may have sent it, and petstore was stopped before the record was read';
+  return { kind: 'unknown', reason: { code: 'interrupted', message }, doubt };
+}

@@ -1,6 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, lookUpCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
+import { reasonOf } from '../writes/row.ts';
 import type { Run, RunHeader } from './run.ts';
 import { isKnown, isResumable, needsPerson, rowName } from './run-row.ts';
 
@@ -45,7 +46,7 @@ export function followUpOf(
   if (knownRow) return settleFollowUp(context, id, rowName(knownRow));
   // Each row may wait for a person or for another run.
   const waits = openRows.flatMap(
-    (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
+    (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : reasonOf(row.state)?.waitsFor) ?? [],
   );
   const [firstWait] = waits;
   if (!firstWait || waits.length < openRows.length) return goOn(...again);

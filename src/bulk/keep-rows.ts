@@ -3,7 +3,7 @@ import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
-import type { Outcome } from '../writes/row.ts';
+import { type Outcome, outcomeOf, reasonOf } from '../writes/row.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import type { Run } from './run.ts';
@@ -96,17 +96,18 @@ export function createRowKeeper(
   const keepWaiting = async () => {
     const events = waitingEvents;
     waitingEvents = [];
-    let unsaved: { readonly outcome: Outcome; readonly doubt: 'sent' } | undefined;
+    let unsaved: Outcome | undefined;
     try {
       await saveStore?.();
     } catch (error) {
       const message = `the embedded store could not be saved: ${messageOf(error)}`;
       stop.trigger(new CliError('partial', message));
-      unsaved = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
+      unsaved = { kind: 'unknown', reason: { code: 'not_saved', message }, doubt: 'sent' };
     }
     // A row that was certainly not written stays so.
-    const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
-    const keptEvents = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
+    const keptEvents = events.map((event) =>
+      unsaved && event.outcome.kind === 'applied' ? { ...event, outcome: unsaved } : event,
+    );
     keepOrStop(stop, () => journal.append(keptEvents));
   };
   const flush = () => {
@@ -125,7 +126,7 @@ export function createRowKeeper(
         const rows = rowsOfMark(rowsToWrite, unmarkedFrom, concurrency);
         if (rows.length === 0) throw new Error(`the plan does not write the row of line ${row.line}`);
         unmarkedFrom += rows.length;
-        const lines = rows.filter(({ outcome }) => !outcome).map(({ line }) => line);
+        const lines = rows.filter((each) => !outcomeOf(each)).map(({ line }) => line);
         if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return false;
       }
       return true;
@@ -139,8 +140,7 @@ export function createRowKeeper(
         const why = whyStop(settled, counts.failed + counts.unknown, maxErrors);
         if (why) stop.trigger(why);
       }
-      const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
-      waitingEvents.push({ kind: 'outcome', row: row.line, outcome, doubt });
+      waitingEvents.push({ kind: 'outcome', row: row.line, outcome });
       // A create does not wait for more rows, or for their timer: after a kill only a person can settle it.
       const waitMs = saveStore && state.planned?.action !== 'create' ? saveEveryMs : 0;
       if (waitMs < timerMs) clearTimeout(timer);
@@ -159,7 +159,7 @@ export function createRowKeeper(
  * @param count the number of such rows in this session.
  */
 function whyStop({ outcome, error }: Settled, count: number, maxErrors: number): CliError | undefined {
-  const { code, message = '' } = outcome?.reason ?? {};
+  const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
   if (code === 'other_count')
     return new CliError('unavailable', message, {
       hint: 'look at this count, and ask the owner of the service what updateInventory does',

@@ -4,7 +4,7 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
-import type { Row } from '../writes/row.ts';
+import { doubtOf, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
 import { planRow, type RowPlan } from './run-events.ts';
 import { isResumable, type RunRow } from './run-row.ts';
@@ -48,7 +48,7 @@ export async function planRun(
   const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
   for (const row of rows) {
     const outcome = claims.get(row);
-    if (outcome) planRow(row, { planned: row.doubt && row.planned, outcome });
+    if (outcome) planRow(row, { planned: doubtOf(row) && row.planned, state: outcome });
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
@@ -134,19 +134,20 @@ async function readStocks(
   }
 }
 
-function isToWrite({ outcome }: Row): boolean {
-  return outcome === undefined;
+function isToWrite(row: RunRow): boolean {
+  return outcomeOf(row) === undefined;
 }
 
 /** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */
 function planOf(row: RunRow, now: RecordValue, port: RecordPort): RowPlan {
-  const { intent, doubt, outcome } = row;
+  const { intent } = row;
+  const doubt = doubtOf(row);
   // A removal expects the record that its earlier plan has shown to the user. A row that has failed is planned as if for the first time.
-  const earlier = doubt || !outcome ? row.planned : undefined;
+  const earlier = doubt || !outcomeOf(row) ? row.planned : undefined;
   const decision = decide({ intent, planned: earlier, doubt }, now, port.abilities);
   const isWrite = decision.kind === 'write';
-  if (doubt) return { planned: earlier, lastRead: now, outcome: isWrite ? undefined : decision };
-  return isWrite ? { planned: decision.planned } : { outcome: decision };
+  if (!doubt) return isWrite ? { planned: decision.planned, state: unprocessed } : { state: decision };
+  return { planned: earlier, lastRead: now, state: isWrite ? { kind: 'unsettled', doubt } : decision };
 }
 
 /** The value of a record when the last plan read it: `lastRead` of an uncertain row, else `before`. */

@@ -9,19 +9,12 @@ import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import { reasonRule } from '../writes/reasons.ts';
+import { reasonOf } from '../writes/row.ts';
 import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
-import {
-  idOfRow,
-  type RowCounts,
-  type RunRow,
-  rowCountOf,
-  rowName,
-  rowStateOf,
-  rowStates,
-} from './run-row.ts';
+import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStates } from './run-row.ts';
 
 /** The facts of a run after a session, and what the session did. */
 export interface Report extends RunInfo {
@@ -76,8 +69,8 @@ function toReportJson(report: Report, next: string | undefined, undo: string | u
     next,
     undo,
     stopped: stop?.message,
-    failures: groupFailures(rows).map(({ kind, state, count, first: { line, id, outcome } }) => {
-      const { message, requestId } = outcome?.reason ?? {};
+    failures: groupFailures(rows).map(({ kind, state, count, first: { line, id, state: rowState } }) => {
+      const { message, requestId } = reasonOf(rowState) ?? {};
       return { kind, state, count, example: { line, [idField]: id, message, requestId } };
     }),
   } as JsonObject;
@@ -205,7 +198,7 @@ const noJournalHint =
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
   const { header, rows, stop, rejects, unwritten } = report;
   if (unwritten?.what === 'journal') return noJournalHint;
-  const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
+  const isStale = rows.some((row) => reasonOf(row.state)?.code === 'stale');
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return first.endsWith('?') ? `${first} Then ${next}` : `${first}; then ${next}`;
   if (first || next) return first ?? next;
@@ -214,7 +207,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const leftAlone = notTakenBack(report);
   if (leftAlone.some(mayBeTakenBack))
     return `to try again the rows that were left alone: ${followUpCommand(context, ['undo', header.undoes])}`;
-  const [changed] = leftAlone.filter(({ outcome }) => outcome?.reason?.code === 'changed');
+  const [changed] = leftAlone.filter((row) => reasonOf(row.state)?.code === 'changed');
   if (!changed) return undefined;
   if (changed.intent.kind !== 'remove') return reasonRule('changed').hint;
   const remove = followUpCommand(context, [header.noun, 'delete', `${changed.id}`]);
@@ -222,15 +215,15 @@ function reportHint(context: Context, report: Report, next: string | undefined):
 }
 
 /** Returns true if another undo may take back a row that was left alone. */
-function mayBeTakenBack({ outcome }: RunRow): boolean {
-  const { reason } = outcome ?? {};
+function mayBeTakenBack({ state }: RunRow): boolean {
+  const reason = reasonOf(state);
   if (reason === undefined || reason.waitsFor) return true;
   return !['changed', 'later_run'].includes(reason.code) && reasonRule(reason.code).isLasting !== true;
 }
 
 /** Returns the rows that an undo has not taken back. */
 function notTakenBack({ header, rows }: Report): readonly RunRow[] {
-  return header.undoes === null ? [] : rows.filter((row) => rowStateOf(row) === 'failed');
+  return header.undoes === null ? [] : rows.filter((row) => row.state.kind === 'failed');
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */

@@ -6,10 +6,10 @@ import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
 import { counted, groupDigits, joinFirst, sanitize } from '../process/text.ts';
 import { shownCode } from '../writes/reasons.ts';
-import type { Row } from '../writes/row.ts';
+import { outcomeOf, reasonOf } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
 import type { InvalidRecord, Run, RunHeader } from './run.ts';
-import { idOfRow, type RunRow, rowStateOf } from './run-row.ts';
+import { idOfRow, type RunRow } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowTerms(name: NounName): { singular: string; plural: string; record: string } {
@@ -26,10 +26,11 @@ export type PrintedRow = ReturnType<typeof toPrintedRow>;
  * creates a record has no id. `change` is the difference of two counts; it is undefined for fields.
  */
 export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
-  const { outcome, planned, line } = row;
+  const { planned, line } = row;
+  const why = reasonOf(row.state);
   const id = idOfRow(row);
   const { isCount } = nouns[noun];
-  const reason = outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message };
+  const reason = why && { code: shownCode(why), message: why.message };
   const before = lastReadValue(row);
   const after = planned?.after;
   const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
@@ -104,22 +105,21 @@ function invalidOf({ invalid, id }: Run): readonly InvalidRecord[] {
   return id === undefined ? invalid : [];
 }
 
-function isProblemRow({ outcome }: Row): boolean {
-  return outcome?.kind === 'failed' || outcome?.kind === 'unknown';
+function isProblemRow({ state }: RunRow): boolean {
+  return state.kind === 'failed' || state.kind === 'unknown';
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
 export function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
   const { noun } = run.header;
   for (const row of rows)
-    if (!row.outcome || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
+    if (!outcomeOf(row) || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
   for (const issue of invalidOf(run)) yield toInvalidRow(issue);
 }
 
 /** The state of a row as a plan shows it. */
-function plannedState(row: Row): string {
-  if (row.outcome) return rowStateOf(row);
-  return row.doubt ? 'uncertain' : 'planned';
+function plannedState({ state: { kind } }: RunRow): string {
+  return kind === 'unprocessed' ? 'planned' : kind === 'unsettled' ? 'uncertain' : kind;
 }
 
 /** The most changes that are shown before the question. */
@@ -143,8 +143,8 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const { rowsToWrite, rows } = plan;
   const { record, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
-  const decidedRows = rows.filter(({ outcome }) => outcome !== undefined);
-  const unchanged = decidedRows.filter((row) => rowStateOf(row) === 'unchanged').length;
+  const decidedRows = rows.filter((row) => outcomeOf(row) !== undefined);
+  const unchanged = decidedRows.filter((row) => row.state.kind === 'unchanged').length;
   let [up, down] = [0n, 0n];
   for (const row of isCount ? rowsToWrite : []) {
     const change = BigInt(changeOf(row) ?? 0);
@@ -171,8 +171,8 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
       `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     ]);
   }
-  const booked = decidedRows.filter((row) => rowStateOf(row) === 'booked');
-  const bookings = new Set(booked.map(({ outcome }) => outcome?.reason?.message ?? ''));
+  const booked = decidedRows.filter((row) => row.state.kind === 'booked');
+  const bookings = new Set(booked.map(({ state }) => reasonOf(state)?.message ?? ''));
   if (booked.length > 0)
     notices.push([
       'note',
@@ -199,10 +199,10 @@ interface FailureGroup {
 export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
   const groups = new Map<string, FailureGroup>();
   for (const row of rows) {
-    const { kind: state, reason } = row.outcome ?? {};
-    if (state !== 'failed' && state !== 'unknown') continue;
-    const code = reason ? shownCode(reason) : state;
-    const hasStatus = reason?.status !== undefined && code !== String(reason.status);
+    if (row.state.kind !== 'failed' && row.state.kind !== 'unknown') continue;
+    const { kind: state, reason } = row.state;
+    const code = shownCode(reason);
+    const hasStatus = reason.status !== undefined && code !== String(reason.status);
     const kind = hasStatus ? `${reason.status} ${code}` : code;
     const group = groups.get(`${state} ${kind}`);
     if (group) group.count += 1;
@@ -212,9 +212,9 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
 }
 
 /** Describes a row that failed or is unknown: `line 7, pet 42: …`. */
-export function describeFailure({ line, id, outcome }: RunRow, noun: NounName): string {
+export function describeFailure({ line, id, state }: RunRow, noun: NounName): string {
   const name = id === undefined ? '' : `, ${rowTerms(noun).record} ${id}`;
-  const { message = outcome?.kind, requestId } = outcome?.reason ?? {};
+  const { message = state.kind, requestId } = reasonOf(state) ?? {};
   const request = requestId === undefined ? '' : ` (request ${requestId})`;
   return sanitize(`line ${line}${name}: ${message}${request}`);
 }

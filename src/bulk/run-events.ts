@@ -2,21 +2,23 @@ import * as v from 'valibot';
 import type { RecordValue } from '../api/record-values.ts';
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import {
-  doubtSchema,
   type Intent,
   idSchema,
   intentSchema,
-  type Outcome,
+  outcomeOf,
   outcomeSchema,
   type Planned,
   plannedSchema,
+  type RowState,
+  rowStateSchema,
   toJournalValue,
+  unprocessed,
 } from '../writes/row.ts';
 import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
-export const journalVersion = 12;
+export const journalVersion = 13;
 
 /**
  * The schema of the events of a run, in the order of its journal. Each is a line of JSON. `row`, `rows` and the `line` of a plan are
@@ -35,27 +37,17 @@ const eventSchema = v.variant('kind', [
       id: v.optional(idSchema),
       intent: intentSchema,
       planned: v.optional(plannedSchema),
-      doubt: v.optional(doubtSchema),
-      outcome: v.optional(outcomeSchema),
+      state: v.optional(rowStateSchema, unprocessed),
       stock: v.optional(v.custom<JsonValue>(() => true)),
       text: v.optional(v.union([v.string(), v.pipe(v.array(v.string()), v.readonly())])),
     }),
-    v.check(({ planned, outcome }) => planned !== undefined || outcome !== undefined),
+    v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
   ),
   // Completes a plan. `number` is as `planNumber` in `Run`.
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
-  // An unknown row has `doubt`, and no other has it.
-  v.pipe(
-    v.object({
-      kind: v.literal('outcome'),
-      row: v.number(),
-      doubt: v.optional(doubtSchema),
-      outcome: outcomeSchema,
-    }),
-    v.check(({ doubt, outcome }) => (doubt !== undefined) === (outcome.kind === 'unknown')),
-  ),
+  v.object({ kind: v.literal('outcome'), row: v.number(), outcome: outcomeSchema }),
   v.object({ kind: v.literal('end'), end: sessionEndSchema }),
 ]);
 
@@ -83,28 +75,30 @@ function toLine(event: JournalEvent): object {
       return { kind, ...facts, journal: journalVersion };
     }
     case 'plan': {
-      const { intent, planned, outcome } = event;
+      const { intent, planned, state } = event;
       return {
         ...event,
         intent: withJournalValues(intent),
         planned: withJournalValues(planned),
-        outcome: toOutcomeLine(outcome),
+        state: state === unprocessed ? undefined : toStateLine(state),
       };
     }
     case 'mark':
       return { ...event, planned: withJournalValues(event.planned) };
     case 'outcome':
-      return event.outcome.made ? { ...event, outcome: toOutcomeLine(event.outcome) } : event;
+      return 'made' in event.outcome ? { ...event, outcome: toStateLine(event.outcome) } : event;
     default:
       return event;
   }
 }
 
-function toOutcomeLine(outcome: Outcome | undefined): object | undefined {
-  return outcome?.made ? { ...outcome, made: withJournalValues(outcome.made) } : outcome;
+function toStateLine(state: RowState): object {
+  return 'made' in state ? { ...state, made: withJournalValues(state.made) } : state;
 }
 
-function withJournalValues(part: Intent | Planned | Outcome['made']): object | undefined {
+function withJournalValues(
+  part: Intent | Planned | Extract<RowState, { kind: 'applied' }>['made'],
+): object | undefined {
   if (!part) return undefined;
   const members: [string, RecordValue | undefined][] = Object.entries(part);
   const line: Record<string, unknown> = {};
@@ -113,36 +107,34 @@ function withJournalValues(part: Intent | Planned | Outcome['made']): object | u
 }
 
 /** The result of planning a row: its write, or its outcome. Only an uncertain row has `lastRead`, and keeps its write beside an outcome. */
-export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'lastRead'>;
+export type RowPlan = Pick<RunRow, 'planned' | 'state' | 'lastRead'>;
 
 /** Plans a row, before the plan is in the journal. The row is changed, because copies would take 100 MB for a million rows. */
-export function planRow(row: RunRow, { planned, lastRead, outcome }: RowPlan): void {
+export function planRow(row: RunRow, { planned, lastRead, state }: RowPlan): void {
   row.planned = planned;
   row.lastRead = lastRead;
-  row.outcome = outcome;
-  // Only an unknown row stays in doubt.
-  if (outcome && outcome.kind !== 'unknown') row.doubt = undefined;
+  row.state = state;
 }
 
 /** Returns the event that plans a row. */
 export function toPlanEvent(row: RunRow): EventOf<'plan'> {
-  const { line, id, intent, planned, doubt, outcome, stock, text } = row;
-  return { kind: 'plan', line, id, intent, planned, doubt, outcome, stock, text };
+  const { line, id, intent, planned, state, stock, text } = row;
+  return { kind: 'plan', line, id, intent, planned, state, stock, text };
 }
 
 /** Returns the row that a journal plans. @param earlierRow the row of an earlier plan. */
 export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): RunRow {
-  const { line, id, intent, text, planned, doubt, outcome, stock } = event;
+  const { line, id, intent, text, planned, state, stock } = event;
   // If this plan writes the row, `endPlan` replaces the number.
   const planNumber = earlierRow?.planNumber ?? 0;
-  return { ...newRow({ line, id, intent, text }), planNumber, planned, doubt, outcome, stock };
+  return { ...newRow({ line, id, intent, text }), planNumber, planned, state, stock };
 }
 
 /** Completes a plan of a run. @param number as `planNumber` in `Run`. */
 export function endPlan(run: Run, rows: readonly RunRow[], number: number): void {
   for (const row of rows) {
     run.marked.delete(row.line);
-    if (!row.outcome) row.planNumber = number;
+    if (!outcomeOf(row)) row.planNumber = number;
   }
   run.planNumber = number;
   run.end = undefined;
@@ -150,7 +142,7 @@ export function endPlan(run: Run, rows: readonly RunRow[], number: number): void
 
 /** Changes a run after its last session was killed: that session may have sent the rows that it marked. */
 export function endKilledSession({ rows, marked }: Run): void {
-  for (const row of rows) if (marked.has(row.line)) row.doubt = 'sent';
+  for (const row of rows) if (marked.has(row.line)) row.state = { kind: 'unsettled', doubt: 'sent' };
 }
 
 /** Returns true if an event names only rows of the run. */
@@ -169,9 +161,7 @@ export function applyEvent(run: Run, event: RunEvent): void {
       }
       return;
     case 'outcome': {
-      const row = rowOfLine(run, event.row);
-      row.outcome = event.outcome;
-      row.doubt = event.doubt;
+      rowOfLine(run, event.row).state = event.outcome;
       run.marked.delete(event.row);
       // A person can settle a row after the end of a session. Then the journal needs another end.
       run.end = undefined;

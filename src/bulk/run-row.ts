@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { lowestIndex, type RecordValue } from '../api/record-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { reasonRule } from '../writes/reasons.ts';
-import type { Intent, Row } from '../writes/row.ts';
+import { type Intent, type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
 
 /** A row of a run: its line, what its plans have read, and the text of its record. Only `run-events.ts` changes it. */
 export interface RunRow extends Row {
@@ -10,6 +10,7 @@ export interface RunRow extends Row {
   readonly line: number;
   /** The number of the last plan that was to write the row; 0 before the first. */
   planNumber: number;
+  state: RowState;
   /** The value that the last plan read, of an uncertain row. Its `planned` keeps the value from before the first attempt. */
   lastRead?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
@@ -35,8 +36,7 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     text,
     planned: undefined,
     lastRead: undefined,
-    doubt: undefined,
-    outcome: undefined,
+    state: unprocessed,
     planNumber: 0,
   };
 }
@@ -53,14 +53,11 @@ export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
 }
 
 /** Returns the id of the record of a row. A create has none until an answer or a person gives it. */
-export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
-  return id ?? outcome?.made?.id;
+export function idOfRow({ id, state }: Pick<RunRow, 'id' | 'state'>): bigint | undefined {
+  return id ?? (state.kind === 'applied' ? state.made?.id : undefined);
 }
 
-/**
- * The states of rows. A row without an outcome is `unprocessed`, or `unsettled` if a killed session may have written it. A
- * `booked` row is unchanged because another run of the delivery has booked it. `invalid` and `skipped` rows are in no plan.
- */
+/** The states of the rows of an input. `invalid` and `skipped` rows are in no plan. */
 export const rowStates = [
   'applied',
   'unchanged',
@@ -71,40 +68,34 @@ export const rowStates = [
   'skipped',
   'unprocessed',
   'unsettled',
-] as const;
-type RowState = (typeof rowStates)[number];
-
-export function rowStateOf({ outcome, doubt }: Row): RowState {
-  if (!outcome) return doubt ? 'unsettled' : 'unprocessed';
-  const { kind, reason } = outcome;
-  return kind === 'unchanged' && reason?.code === 'booked' ? 'booked' : kind;
-}
+] as const satisfies readonly (RowState['kind'] | 'invalid' | 'skipped')[];
 
 /** Returns true if a row was written, or may have been. */
-export function isPerhapsWritten(row: Row): boolean {
-  return row.outcome?.kind === 'applied' || row.doubt !== undefined;
+export function isPerhapsWritten({ state }: Pick<RunRow, 'state'>): boolean {
+  return state.kind === 'applied' || 'doubt' in state;
 }
 
 /** Returns true if a row is left for `resume`: it has no outcome, or it failed for a transient reason. */
-export function isLeft({ outcome }: Row): boolean {
-  return !outcome || (outcome.kind === 'failed' && outcome.reason?.isTransient === true);
+export function isLeft({ state }: Pick<RunRow, 'state'>): boolean {
+  if (state.kind === 'failed') return state.reason.isTransient === true;
+  return state.kind === 'unprocessed' || state.kind === 'unsettled';
 }
 
 /** Returns true if `resume` looks at a row: it is left, or unknown. A create, and a row whose write is known, wait for a person. */
-export function isResumable(row: Row): boolean {
-  return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create' && !isKnown(row));
+export function isResumable(row: RunRow): boolean {
+  return isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isKnown(row));
 }
 
 /** Returns true if it is known what the write of an unknown row did, and a person must correct it. */
-export function isKnown({ outcome }: Row): boolean {
-  return outcome?.reason !== undefined && reasonRule(outcome.reason.code).endsRow === true;
+export function isKnown({ state }: Pick<RunRow, 'state'>): boolean {
+  const reason = reasonOf(state);
+  return reason !== undefined && reasonRule(reason.code).endsRow === true;
 }
 
 /** Returns true if an unknown row waits for a person. `resume` reads its record again nevertheless, unless the row is a create. */
-export function needsPerson({ outcome, intent }: Row): boolean {
-  if (outcome?.kind !== 'unknown') return false;
-  const { reason } = outcome;
-  return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).needsPerson === true);
+export function needsPerson({ state, intent }: Pick<RunRow, 'state' | 'intent'>): boolean {
+  if (state.kind !== 'unknown') return false;
+  return intent.kind === 'create' || reasonRule(state.reason.code).needsPerson === true;
 }
 
 /** The numbers of rows of a run. */
@@ -130,7 +121,7 @@ export function openRowCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'
 
 /** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
 export function rowTotals(
-  rows: readonly Row[],
+  rows: readonly RunRow[],
   { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
 ): RunTotals {
   const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
@@ -138,7 +129,7 @@ export function rowTotals(
   let left = 0;
   let perhapsWritten = 0;
   for (const row of rows) {
-    counts[rowStateOf(row)] += 1;
+    counts[row.state.kind] += 1;
     if (isLeft(row)) left += 1;
     if (isPerhapsWritten(row)) perhapsWritten += 1;
   }

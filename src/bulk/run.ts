@@ -3,8 +3,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { Issue } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
-import type { Row } from '../writes/row.ts';
-import { isLeft, type RunRow, rowStateOf, totalsSchema } from './run-row.ts';
+import { isLeft, type RunRow, totalsSchema } from './run-row.ts';
 
 /** One of `count` parts of a file. Every pet is in exactly one part: see `shardOf`. The part `3/3` has the index 0. */
 const shard = v.object({ index: v.number(), count: v.number() });
@@ -161,8 +160,8 @@ export interface Run {
  * Returns true if a row belongs in the file of rejects: it has failed, and the run is not an undo. If the run adds or creates, a row
  * that `resume` tries again does not belong there, so that no row is done twice.
  */
-export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: Row): boolean {
-  if (undoes !== null || rowStateOf(row) !== 'failed') return false;
+export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: RunRow): boolean {
+  if (undoes !== null || row.state.kind !== 'failed') return false;
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 

@@ -1,4 +1,4 @@
-import type { Intent } from '../writes/row.ts';
+import { doubtOf, type Intent } from '../writes/row.ts';
 import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
 import { createRun, defaultFlags, type Run, type RunHeader, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
@@ -77,7 +77,7 @@ function extendUndo(undo: Run, undoneRun: Run): Run {
   const rows = undoneRun.rows.flatMap((row) => {
     const earlierRow = earlierRows.get(row.line);
     if (!earlierRow) return isPerhapsWritten(row) ? createUndoRow(row) : [];
-    const isTriedAgain = earlierRow.outcome?.kind === 'failed' && !row.doubt;
+    const isTriedAgain = earlierRow.state.kind === 'failed' && !doubtOf(row);
     return isTriedAgain ? createUndoRow(row) : earlierRow;
   });
   return { ...undo, rows };
@@ -88,10 +88,11 @@ function createUndoRow(row: RunRow): RunRow {
 }
 
 function oppositeOf(row: RunRow): Intent {
-  const { intent, planned, outcome } = row;
+  const { intent, planned, state } = row;
   const { action = 'set', before = null, after = null } = planned ?? {};
   if (intent.kind === 'add')
     return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
-  if (action === 'create') return { kind: 'remove', created: after, expected: outcome?.made?.value };
+  const made = state.kind === 'applied' ? state.made : undefined;
+  if (action === 'create') return { kind: 'remove', created: after, expected: made?.value };
   return { kind: 'set', value: before, expected: after };
 }

@@ -4,13 +4,13 @@ import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
-import type { Outcome } from '../writes/row.ts';
+import { doubtOf, type Outcome } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
 import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import type { Run } from './run.ts';
-import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowStateOf, rowTotals } from './run-row.ts';
+import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowTotals } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
 
@@ -40,7 +40,7 @@ export async function settleByHand(
   if (undoes !== null && list.runs.some(({ id }) => id === undoes)) {
     const undoneRun = await readRun(list, undoes);
     const lines = new Set(outcomes.map(([row]) => row.line));
-    const unknown = undoneRun.rows.find(({ line, doubt }) => doubt !== undefined && lines.has(line));
+    const unknown = undoneRun.rows.find((row) => doubtOf(row) && lines.has(row.line));
     // If no other row is open, settling this one ends the undo. Then the delivery could be booked again, and this row perhaps twice.
     if (unknown)
       throw new UsageError(
@@ -74,7 +74,7 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
       `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
-  const state = rowStateOf(row);
+  const state = row.state.kind;
   const isCreate = row.intent.kind === 'create';
   if (state !== 'unknown' && !isLeft(row))
     throw new UsageError(
@@ -90,5 +90,6 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };
-  return [row, { kind: as, reason, made: made === undefined ? undefined : { id: made } }];
+  if (as === 'failed') return [row, { kind: 'failed', reason }];
+  return [row, { kind: 'applied', reason, made: made === undefined ? undefined : { id: made } }];
 }

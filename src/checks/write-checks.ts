@@ -10,7 +10,7 @@ import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
-import type { Intent, Outcome } from '../writes/row.ts';
+import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import { isRefusedForState } from '../writes/state.ts';
 import {
@@ -74,7 +74,7 @@ async function checkLife(
   if (isUpdated) {
     const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
     const settled = await writeTestRecord(context, noun, created.id, { kind: 'set', value });
-    const isUnlike = settled.outcome.reason?.code === 'other_value';
+    const isUnlike = reasonOf(settled.outcome)?.code === 'other_value';
     if (isUnlike) await checkShown(context, created, { ...created.fields, ...change }, 'update: read back');
     findings.push(...judgeSettled(context, noun, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
@@ -101,11 +101,12 @@ async function createTestRecord(
     ...noun.fields,
   };
   const settled = await writeTestRecord(context, noun, entryId, { kind: 'create', fields });
-  const { kind, made } = settled.outcome;
+  const { outcome } = settled;
+  const made = outcome.kind === 'applied' ? outcome.made : undefined;
   const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
-  if (kind !== 'failed' || isRefusedForState(settled.state.lastWrite))
+  if (outcome.kind !== 'failed' || isRefusedForState(settled.state.lastWrite))
     leftovers.add(created ?? { noun, fields, parent, id: undefined });
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created)
@@ -186,8 +187,10 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: WriteVerb,
-  { state: { lastWrite, attempts }, outcome: { kind, reason } }: SettledRecord,
+  { state: { lastWrite, attempts }, outcome }: SettledRecord,
 ): Finding[] {
+  const { kind } = outcome;
+  const reason = reasonOf(outcome);
   const isWritten = kind === 'applied' || kind === 'unchanged';
   if (isWritten && !lastWrite?.error) {
     // The body of the answer to a DELETE is not a record.
@@ -230,8 +233,8 @@ async function removeTestRecord(
   }
   const ours = isNamed ? { name: fields.name } : { petId: parent?.id };
   const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours }, limits);
-  const { kind, reason } = settled.outcome;
-  if (kind === 'failed' && reason?.code === 'changed') throw foreign;
+  const { kind } = settled.outcome;
+  if (kind === 'failed' && reasonOf(settled.outcome)?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
     throw new FindingError(fail(`gone: ${name} ${id} is deleted, and a read still shows it`));

@@ -5,7 +5,7 @@ import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
-import { idOfRow, isPerhapsWritten, rowStateOf } from '../bulk/run-row.ts';
+import { idOfRow, isPerhapsWritten } from '../bulk/run-row.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
@@ -109,7 +109,7 @@ async function readOutcomes(context: Context, id: string | undefined): Promise<P
 
 function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) {
-    yield toPrintedRow(header.noun, row, rowStateOf(row));
+    yield toPrintedRow(header.noun, row, row.state.kind);
   }
 }
 
@@ -117,7 +117,7 @@ function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
 function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
-    if (rowStateOf(row) !== 'applied' || !isFields(before)) continue;
+    if (row.state.kind !== 'applied' || !isFields(before)) continue;
     const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
     yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
   }

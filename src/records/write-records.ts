@@ -11,7 +11,7 @@ import { joinFirst } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
-import type { Row } from '../writes/row.ts';
+import { type Row, reasonOf } from '../writes/row.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, readNames, withNames } from './access.ts';
 
@@ -194,9 +194,9 @@ function rowError(
 ): CliError | undefined {
   const { outcome, error } = settled;
   if (!outcome) return settled.request ? undefined : interruption;
-  const { kind, reason } = outcome;
+  const reason = reasonOf(outcome);
   if (!reason || isDone(settled)) return undefined;
-  if (kind === 'unknown')
+  if (outcome.kind === 'unknown')
     return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
   return failedError(access, row, reason, error);
 }

@@ -1,7 +1,7 @@
 import { describeValue, isDateTime, isFields, type RecordValue } from '../api/record-values.ts';
 import { describeDifference, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
-import type { Doubt, Intent, Outcome, Planned, Row } from './row.ts';
+import type { Doubt, Intent, Outcome, Planned } from './row.ts';
 
 // What the value of its record means for a row.
 
@@ -12,6 +12,14 @@ const unchanged: Outcome = { kind: 'unchanged' };
 /** The outcome of a row that was written, if there is nothing else to say. */
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** What a row asks for, and what is known of its write. */
+export interface WriteFacts {
+  readonly intent: Intent;
+  readonly planned?: Planned | undefined;
+  /** Set if the row is uncertain. */
+  readonly doubt?: Doubt | undefined;
+}
 
 /** What a write may do. */
 export interface WriteAbilities extends Pick<HiddenFields, 'omitted'> {
@@ -28,7 +36,7 @@ export interface WriteAbilities extends Pick<HiddenFields, 'omitted'> {
 
 /** Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock. */
 export function decide(
-  { intent, planned, doubt }: Pick<Row, 'intent' | 'planned' | 'doubt'>,
+  { intent, planned, doubt }: WriteFacts,
   now: RecordValue,
   abilities: WriteAbilities,
 ): Decision {
@@ -119,26 +127,24 @@ function decideUncertain(
 ): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', planned };
-  if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);
+  const unknown = (code: ReasonCode, message: string): Outcome => {
+    return { kind: 'unknown', reason: { code, message }, doubt };
+  };
+  const mayBeMade = unknown('perhaps_made', perhapsMade);
+  const changed = unknown('changed', describeChange(planned, now));
+  if (intent.kind === 'create') return mayBeMade;
   if (action === 'remove') {
     if (now === null) return applied;
-    return isMetBy(before, now) ? writeAgain : leaveAsChanged(planned, now);
+    return isMetBy(before, now) ? writeAgain : changed;
   }
-  if (isMetBy(before, now))
-    return now !== null || createsBy === 'PUT' ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
+  if (isMetBy(before, now)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
-  if (isMetBy(after, now))
-    return intent.kind === 'add' && doubt !== 'sent' ? leaveAsChanged(planned, now) : applied;
-  if (now === null) return leaveAsChanged(planned, now);
-  return isPlainSet(intent) ? toWrite('set', before, after) : leaveAsChanged(planned, now);
+  if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
+  return now !== null && isPlainSet(intent) ? toWrite('set', before, after) : changed;
 }
 
 /** The message for a row whose record may have been created. */
 export const perhapsMade = 'it may have been made: look for it before you send it again';
-
-function leaveUnknown(code: ReasonCode, message: string): Outcome {
-  return { kind: 'unknown', reason: { code, message } };
-}
 
 /** Says what a write sent: `5 was sent`, `a DELETE was sent`. */
 export function describeSent(after: RecordValue): string {
@@ -146,10 +152,9 @@ export function describeSent(after: RecordValue): string {
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function leaveAsChanged({ before, after }: Planned, now: RecordValue): Outcome {
+function describeChange({ before, after }: Planned, now: RecordValue): string {
   const current = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
-  const message = `it was ${describeValue(before)} before, ${describeSent(after)}, and ${current} now`;
-  return leaveUnknown('changed', message);
+  return `it was ${describeValue(before)} before, ${describeSent(after)}, and ${current} now`;
 }
 
 function failAsChanged(expected: RecordValue, now: RecordValue): Outcome {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isFields, type RecordValue } from '../api/record-values.ts';
 import { isNumber, type JsonValue } from '../process/exact-json.ts';
-import { reasonSchema } from './reasons.ts';
+import { type Reason, reasonSchema } from './reasons.ts';
 
 // The types of a row. Their schemas also parse the lines of a journal, and drop a member that they do not have.
 
@@ -61,7 +61,8 @@ export const plannedSchema = v.object({
 });
 
 /**
- * Why a row is uncertain. It stays so until the row is applied, unchanged or failed.
+ * Why a row is uncertain: it may have been written, and nothing shows whether it was. It stays so until the row is applied, unchanged
+ * or failed.
  *
  * - `sent`: an attempt may have been applied.
  * - `refused`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
@@ -71,28 +72,70 @@ export const plannedSchema = v.object({
  */
 export const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
 
-/** The end of a row. An unknown row may have been written. A failed row certainly was not. */
-export const outcomeSchema = v.object({
-  kind: v.picklist(['applied', 'unchanged', 'failed', 'unknown']),
-  reason: v.optional(reasonSchema),
-  /** The record that a row has created: its id, and its fields if an answer or a reading showed them. */
-  made: v.optional(v.object({ id: idSchema, value: v.optional(value) })),
-});
+/** The outcome of a row. */
+const outcome = v.variant('kind', [
+  v.object({
+    kind: v.literal('applied'),
+    /** Only a row that a person has settled has it. */
+    reason: v.optional(reasonSchema),
+    /** The record that a row has created: its id, and its fields if an answer or a reading showed them. */
+    made: v.optional(v.object({ id: idSchema, value: v.optional(value) })),
+  }),
+  /** The record is as the row asks, and nothing was sent. */
+  v.object({ kind: v.literal('unchanged') }),
+  /** Another run of the delivery has booked the record. */
+  v.object({ kind: v.literal('booked'), reason: reasonSchema }),
+  /** It was certainly not written. */
+  v.object({ kind: v.literal('failed'), reason: reasonSchema }),
+  /** It may have been written. */
+  v.object({ kind: v.literal('unknown'), reason: reasonSchema, doubt: doubtSchema }),
+]);
+
+/** The state of a row: an outcome, or none yet. */
+const rowState = v.variant('kind', [
+  /** It was certainly not sent. */
+  v.object({ kind: v.literal('unprocessed') }),
+  /** An earlier session may have sent it. */
+  v.object({ kind: v.literal('unsettled'), doubt: doubtSchema }),
+  ...outcome.options,
+]);
 
 /** The change that a row asks for. */
 export type Intent = Readonly<v.InferOutput<typeof intentSchema>>;
 export type Planned = Readonly<v.InferOutput<typeof plannedSchema>>;
 export type Doubt = v.InferOutput<typeof doubtSchema>;
-export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
+export type Outcome = Readonly<v.InferOutput<typeof outcome>>;
+export type RowState = Readonly<v.InferOutput<typeof rowState>>;
 
-/** One record to write: the intent, and the state of the write. */
+// With their full types they are too deep for TypeScript within the schema of a journal.
+export const outcomeSchema: v.GenericSchema<unknown, Outcome> = outcome;
+export const rowStateSchema: v.GenericSchema<unknown, RowState> = rowState;
+
+/** One record to write. */
 export interface Row {
   /** The id of the record. A row that creates a record has none, unless that is an inventory entry. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
   /** The planned write, if a plan writes the row. An uncertain row keeps the values that were sent first. */
   planned?: Planned | undefined;
-  /** Why the row is uncertain, if it may have been written and nothing shows whether it was. */
-  doubt?: Doubt | undefined;
-  outcome?: Outcome | undefined;
+  /** A row of a command without a journal has none before its end. */
+  state?: RowState;
+}
+
+/** The state of a row that was certainly not sent. */
+export const unprocessed: RowState = { kind: 'unprocessed' };
+
+/** Returns the doubt of an uncertain row: it may have been written, and nothing shows whether it was. */
+export function doubtOf({ state }: Pick<Row, 'state'>): Doubt | undefined {
+  return state && 'doubt' in state ? state.doubt : undefined;
+}
+
+/** Returns the outcome of a row, if it has one. */
+export function outcomeOf({ state }: { readonly state: RowState }): Outcome | undefined {
+  return state.kind === 'unprocessed' || state.kind === 'unsettled' ? undefined : state;
+}
+
+/** Returns the reason of an outcome, if it has one. */
+export function reasonOf(state: RowState): Reason | undefined {
+  return 'reason' in state ? state.reason : undefined;
 }

@@ -3,15 +3,15 @@ import { isTransientError } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { applied, perhapsMade } from './decide.ts';
+import { applied, perhapsMade, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
 import { type Reason, reasonRule } from './reasons.ts';
-import type { Outcome, Planned, Row } from './row.ts';
+import { doubtOf, type Outcome, type Planned, type Row } from './row.ts';
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.
 
 /** The state of a row while it is being settled. */
-export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
+export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
   /**
    * The purpose of the next reading: to decide what to write, to find out what became of the last attempt without sending again, or
    * to confirm a success.
@@ -48,7 +48,9 @@ export interface End {
 export type Next = readonly [State, Step];
 
 /** Returns the state of a row before its first step. A doubt `refused` becomes `refused-before`. */
-export function initialState({ id, intent, planned, doubt }: Row): State {
+export function initialState(row: Row): State {
+  const { id, intent, planned } = row;
+  const doubt = doubtOf(row);
   // All members from the start, because V8 copies such an object faster (`bench/README.md`).
   return {
     id,
@@ -74,10 +76,10 @@ export function endApplied(state: State, record?: ServiceRecord): Next {
 }
 
 export function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Next {
-  const { reason } = outcome;
-  if (!reason) return end(state, { outcome, record });
+  if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') return end(state, { outcome, record });
+  const reason = { ...outcome.reason, ...factsOf(state) };
   const error = outcome.kind === 'failed' ? state.reading?.notFound : state.lastWrite?.error;
-  return end(state, { outcome: { ...outcome, reason: { ...reason, ...factsOf(state) } }, record, error });
+  return end(state, { outcome: { ...outcome, reason }, record, error });
 }
 
 /** Ends a row with the answer to its last attempt. */
@@ -134,7 +136,7 @@ export function endWithoutSuccess(
       reasonRule(code).isTransient || (!isMade && error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
-  return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
+  return end(state, { outcome: { kind: 'unknown', reason, doubt }, error: lastWrite?.error ?? cause });
 }
 
 function end(state: State, { outcome, record, error: cause }: End): Next {

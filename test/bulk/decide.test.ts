@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { decide, type WriteAbilities } from '../../src/writes/decide.ts';
-import type { Intent, Planned, Row } from '../../src/writes/row.ts';
+import { decide, type WriteAbilities, type WriteFacts } from '../../src/writes/decide.ts';
+import { type Intent, type Planned, reasonOf } from '../../src/writes/row.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
 const max = Number.MAX_SAFE_INTEGER;
 /** What is known of a row before its record is read. */
-type Known = Pick<Row, 'planned' | 'doubt'>;
+type Known = Omit<WriteFacts, 'intent'>;
 const certain: Known = {};
 const planned = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Known => ({
   planned: { action, before, after },
@@ -41,10 +41,10 @@ const make: Intent = { kind: 'create', fields: rex };
 
 /** `write 5`, `remove`, `applied`, `failed no_record: there is no such record`. */
 function wordsOf(decision: ReturnType<typeof decide>): string {
-  if (decision.kind !== 'write')
-    return decision.reason
-      ? `${decision.kind} ${decision.reason.code}: ${decision.reason.message}`
-      : decision.kind;
+  if (decision.kind !== 'write') {
+    const reason = reasonOf(decision);
+    return reason ? `${decision.kind} ${reason.code}: ${reason.message}` : decision.kind;
+  }
   const { action, after } = decision.planned;
   return action === 'remove' ? 'remove' : `${action === 'set' ? 'write' : action} ${JSON.stringify(after)}`;
 }
@@ -223,7 +223,6 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
 describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
-    const row: Row = { id: 7n, intent, ...known };
     const given = {
       mayCreate: false,
       createsBy: 'POST' as const,
@@ -233,7 +232,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
       omitted: {},
       ...rules,
     };
-    const decision = decide(row, now, given);
+    const decision = decide({ intent, ...known }, now, given);
     expect(wordsOf(decision)).toBe(becomes);
     // An uncertain row keeps the value before its first attempt.
     if (decision.kind === 'write')

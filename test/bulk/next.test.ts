@@ -6,7 +6,7 @@ import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Event, next, type Situation } from '../../src/writes/next.ts';
 import type { RecordPort } from '../../src/writes/port.ts';
-import type { Doubt, Intent, Outcome, Planned } from '../../src/writes/row.ts';
+import { type Doubt, type Intent, type Outcome, type Planned, reasonOf } from '../../src/writes/row.ts';
 import { type Settled, settleAll } from '../../src/writes/settle.ts';
 import { initialState, type Next as Result, type State, type Step } from '../../src/writes/state.ts';
 
@@ -112,6 +112,8 @@ function keyOf({ id, intent, attempts, reading, lastWrite, ...others }: State): 
   return JSON.stringify([others, read, lastWrite && `${lastWrite.verdict} ${lastWrite.id}`]);
 }
 
+/** What a row has that an earlier session may have sent. */
+const uncertain = (doubt: Doubt) => ({ state: { kind: 'unsettled', doubt } as const });
 const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
 
 /** What one step shows: the state before it, the event and what follows. */
@@ -129,7 +131,7 @@ function viewOf(state: State, event: Event, [after, step]: Result, isRound: bool
     verdict: event.kind === 'sent' ? event.write.verdict : undefined,
     isRead: event.kind === 'read',
     isDenied: outcome === 'failed' || outcome === 'unprocessed',
-    isTransient: step.kind === 'end' && step.outcome?.reason?.isTransient === true,
+    isTransient: (step.kind === 'end' && step.outcome && reasonOf(step.outcome)?.isTransient) === true,
   };
 }
 
@@ -150,11 +152,11 @@ const sendsAfter =
 const turns =
   (change: Partial<State>, at?: Step['kind']): Mutant =>
   ([after, step]) => [(at ?? step.kind) === step.kind ? { ...after, ...change } : after, step];
-const asFailed = endsAs('unknown', { kind: 'failed' });
+const reason = { code: 'rejected', message: 'no' } as const;
+const asFailed = endsAs('unknown', { kind: 'failed', reason });
 const asUnchanged = endsAs('applied', { kind: 'unchanged' });
 const asApplied = (['unchanged', 'unknown'] as const).map((kind) => endsAs(kind, { kind: 'applied' }));
-const transient = { code: 'rejected', message: 'no', isTransient: true } as const;
-const asTransient = endsAs('failed', { kind: 'failed', reason: transient });
+const asTransient = endsAs('failed', { kind: 'failed', reason: { ...reason, isTransient: true } });
 const forgetsDoubt = turns({ doubt: undefined }, 'end');
 
 type IsBroken = (view: ReturnType<typeof viewOf>) => boolean;
@@ -268,7 +270,7 @@ function walk([intent, pair]: (typeof rows)[number], situation: Situation, makeS
     path.delete(key);
   };
   const id = intent.kind === 'create' ? undefined : 7n;
-  for (const start of [{ planned: undefined }, {}, { doubt: 'sent' }, { doubt: 'refused' }] as const) {
+  for (const start of [{ planned: undefined }, {}, uncertain('sent'), uncertain('refused')]) {
     // A row that adds is planned again ten times at most. The walk begins after eight.
     const state = { ...initialState({ id, intent, planned: pair, ...start }), replans: 8 };
     visit(state, 'begin', `begin ${keyOf(state)}`);
@@ -304,7 +306,7 @@ function follow(
   pair = planned(5, 10),
   situation = usual,
 ) {
-  let state = initialState({ id: 7n, intent, planned: pair, doubt });
+  let state = initialState({ id: 7n, intent, planned: pair, ...(doubt && uncertain(doubt)) });
   let step: Step | undefined;
   for (const event of events) [state, step] = next(state, event, situation);
   return { state, step, outcome: step?.kind === 'end' ? step.outcome : undefined };
@@ -331,9 +333,9 @@ test('a row that was refused with 409 is sent again only if its record has chang
 
 test('an uncertain row that the service cannot show is for a person, not for a further resume', () => {
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
-  const { state, outcome } = follow(add, [begin], 'sent', planned(5, 10), situation);
+  const { outcome } = follow(add, [begin], 'sent', planned(5, 10), situation);
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
-  expect(needsPerson({ ...state, outcome })).toBe(true);
+  expect(outcome && needsPerson({ intent: add, state: outcome })).toBe(true);
 });
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
@@ -353,9 +355,10 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
     const events = [begin, read(5), answer(verdict, verdict === 'missing' ? 404 : 412), last];
     const situation = { ...usual, limits: { ...limits, retries: 0 } };
     const { state, outcome } = follow(intent, events, undefined, pair, situation);
-    expect([outcome?.kind, outcome?.reason?.code].filter(Boolean).join(' ')).toBe(ends);
+    const reason = outcome && reasonOf(outcome);
+    expect([outcome?.kind, reason?.code].filter(Boolean).join(' ')).toBe(ends);
     expect(state.doubt).toBe(doubt);
-    expect(outcome?.reason?.message ?? '').toContain(text);
+    expect(reason?.message ?? '').toContain(text);
   },
 );
 

@@ -216,8 +216,8 @@ test('an outcome that is not saved is unknown, and stops the run', async () => {
   const { row, keeper, stop, events } = keepRows();
   await keeper.keepOutcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
   await keeper.flush();
-  const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
-  expect(events()).toMatchObject([{ kind: 'outcome', row: 2, outcome, doubt: 'sent' }]);
+  const outcome = { kind: 'unknown', reason: { code: 'not_saved' }, doubt: 'sent' };
+  expect(events()).toMatchObject([{ kind: 'outcome', row: 2, outcome }]);
   expect(stop.cause).toMatchObject({ kind: 'partial' });
 });
 
