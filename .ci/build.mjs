@@ -103,16 +103,14 @@ await build({
   plugins: [rawText, leanPackages],
   stdin: {
     contents: `export { makeHelpFiles } from './cli/help.ts';
-      export { createStyle } from './output/style.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
   outfile: tree,
 });
-const { makeHelpFiles, createStyle, program } = createRequire(import.meta.url)(tree);
+const { makeHelpFiles, program } = createRequire(import.meta.url)(tree);
 await rm(tree);
-const { bold } = await createStyle({}, {}, 'always');
-for (const [name, text] of Object.entries(await makeHelpFiles(program, bold)))
+for (const [name, text] of Object.entries(await makeHelpFiles(program)))
   await writeFile(join(outdir, name), text);
 
 /** Builds a bundle that bin/petstore.js runs as a function, with a code cache. The bundle ends with a hash of its content. */

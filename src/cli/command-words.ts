@@ -84,7 +84,7 @@ export const topicNames = [
 
 /** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';
-export const pageFiles = { plain: 'help.txt', styled: 'help-styled.txt' } as const;
+export const pagesFile = 'help.txt';
 
 /** Separates the help pages in their file. */
 export const pageBreak = '\f';
@@ -94,13 +94,13 @@ export function readTable(dist: string): WordTable {
   return JSON.parse(readFileSync(join(dist, tableFile), 'utf8'));
 }
 
-/** Reads a page of help. @param isStyled whether its titles are bold. */
+/** Reads a page of help. @param isStyled whether its titles, such as `Usage:`, are bold. */
 export function readPage(dist: string, name: string, isStyled: boolean): string {
   const heading = `${name}\n`;
-  const pages = readFileSync(join(dist, pageFiles[isStyled ? 'styled' : 'plain']), 'utf8').split(pageBreak);
-  const page = pages.find((text) => text.startsWith(heading));
+  const pages = readFileSync(join(dist, pagesFile), 'utf8').split(pageBreak);
+  const page = pages.find((text) => text.startsWith(heading))?.slice(heading.length);
   if (page === undefined) throw new Error(`help has no page '${name}'`);
-  return page.slice(heading.length);
+  return isStyled ? page.replace(/^[A-Z][a-z]*:/gm, '\x1b[1m$&\x1b[22m') : page;
 }
 
 /** Returns true if a line asks for help instead of running a command. */

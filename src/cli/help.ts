@@ -3,7 +3,7 @@ import { formats } from '../output/printer.ts';
 import {
   type CommandWords,
   pageBreak,
-  pageFiles,
+  pagesFile,
   tableFile,
   topicNames,
   type WordSlot,
@@ -24,23 +24,19 @@ import {
   type ParsedLine,
 } from './verb.ts';
 
-/** Makes the files of help and completion, by their names. Only the build and its test call it. @param bold styles a title. */
-export async function makeHelpFiles(
-  program: Command,
-  bold: (text: string) => string,
-): Promise<Readonly<Record<string, string>>> {
+/** Makes the files of help and completion, by their names. Only the build and its test call it. */
+export async function makeHelpFiles(program: Command): Promise<Readonly<Record<string, string>>> {
   const nodes: CommandNode[] = [];
   for await (const node of commandsOf(program)) nodes.push(node);
   const topics = await readTopics();
-  const pages = (style: (text: string) => string) => [
+  const pages = [
     `introduction\n${topics.introduction}`,
     ...topicNames.map((name) => `help ${name}\n${topics[name]}`),
-    ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node, style)}`),
+    ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node)}`),
   ];
   return {
     [tableFile]: JSON.stringify(makeTable(nodes)),
-    [pageFiles.plain]: pages((text) => text).join(pageBreak),
-    [pageFiles.styled]: pages(bold).join(pageBreak),
+    [pagesFile]: pages.join(pageBreak),
   };
 }
 
@@ -84,8 +80,8 @@ function toSlot({ syntax, summary, choices, offers = [], isList = false }: Flag)
   return { syntax, summary, offers: choices ?? offers, isList };
 }
 
-/** Returns the help of a command. Commander formats all but the examples. @param styleTitle makes a title such as `Usage:` bold. */
-function commandHelpText({ path, command }: CommandNode, styleTitle: (title: string) => string): string {
+/** Returns the help of a command. Commander formats all but the examples. */
+function commandHelpText({ path, command }: CommandNode): string {
   const description = [(isGroup(command) ? undefined : command.description) ?? command.summary].flat();
   const page = new Parser(command.name)
     .usage(usageOf(path, command))
@@ -106,9 +102,8 @@ function commandHelpText({ path, command }: CommandNode, styleTitle: (title: str
     helpWidth,
     commandUsage: () => page.usage(),
     subcommandTerm: (verb: Parser) => [verb.name(), ...verb.aliases()].join(', '),
-    styleTitle,
   });
-  const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
+  const examples = ['Examples:', ...command.examples].join('\n  ');
   return `${help.formatHelp(page, help)}\n${examples}\n\n${blockText(footerOf(path, command))}\n`;
 }
 
