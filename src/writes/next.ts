@@ -36,8 +36,8 @@ export type Event =
 export interface Situation {
   readonly abilities: Abilities;
   readonly limits: CallLimits;
-  /** True if a reading has shown that a success without a record can be trusted. */
-  readonly trustsEmpty: boolean;
+  /** True if a success without a record is believed: the run has confirmed one, and for each it would read the whole list. */
+  readonly believesEmpty: boolean;
   /** The time until the deadline of a command, in milliseconds. */
   readonly remainingMs: number;
   /** A random number from 0 to 1, for the delay before another attempt. */
@@ -90,7 +90,7 @@ function begin(state: State, situation: Situation): Next {
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
   const id = state.id ?? state.lastWrite?.id;
-  // A run confirms a success without a record only until `trustsEmpty`, so it may read the whole list for that.
+  // A run confirms a success by the list only until `believesEmpty`.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError, 'unbound')
@@ -213,9 +213,13 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
 }
 
 /** Returns true if an attempt is as asked, without a further reading. */
-function isApplied({ intent, doubt }: State, { verdict }: JudgedWrite, { trustsEmpty }: Situation): boolean {
+function isApplied(
+  { intent, doubt }: State,
+  { verdict }: JudgedWrite,
+  { believesEmpty }: Situation,
+): boolean {
   // Every create is read back: an undo removes only a record that is as it was made.
-  if (verdict === 'empty') return trustsEmpty && intent.kind !== 'create';
+  if (verdict === 'empty') return believesEmpty && intent.kind !== 'create';
   // An earlier DELETE may have been applied, so the record is missing because of it.
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }

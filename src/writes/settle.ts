@@ -1,4 +1,3 @@
-import { isShownBy } from '../api/same-values.ts';
 import type { OperationRequest } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -25,14 +24,14 @@ interface SettleOptions {
 /**
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
- * @param trustsEmpty as in `Situation`.
+ * @param believesEmpty as in `Situation`.
  * @param beforeSend as in `RowKeeper`.
  */
 export async function settle<SomeRow extends Row>(
   port: RecordPort,
   row: SomeRow,
   { stopped, sends = true }: SettleOptions,
-  trustsEmpty = false,
+  believesEmpty = false,
   beforeSend?: RowKeeper<SomeRow>['beforeSend'],
 ): Promise<Settled> {
   const { abilities, isRun, limits } = port;
@@ -42,7 +41,7 @@ export async function settle<SomeRow extends Row>(
   let event: Event = { kind: 'begin' };
   for (;;) {
     const remainingMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - monotonicMs();
-    const situation = { abilities, limits, trustsEmpty, remainingMs, random: Math.random() };
+    const situation = { abilities, limits, believesEmpty, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
     if (step.kind === 'end') {
@@ -102,16 +101,12 @@ export async function settleAll<SomeRow extends Row>(
   { concurrency, ...options }: SettleOptions & { readonly concurrency: number },
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
-  let trustsEmpty = false;
+  let believesEmpty = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, trustsEmpty, keeper.beforeSend);
+    const settled = await settle(port, row, options, believesEmpty, keeper.beforeSend);
     const { state, outcome } = settled;
-    const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
-    const { before = null, after = null } = state.planned ?? {};
-    // A record that showed the new values before proves nothing. Neither does a count that was 0, because the service may add.
-    const isProof =
-      isReadBack && before !== null && before !== 0 && !isShownBy(after, before, port.abilities);
-    trustsEmpty ||= port.isRun && isProof && outcome?.kind === 'applied';
+    const isConfirmed = outcome?.kind === 'applied' && state.lastWrite?.verdict === 'empty';
+    believesEmpty ||= !port.abilities.canReadEach && replacesCount(state) && isConfirmed;
     await keeper.keepOutcome(row, settled);
     return settled;
   };
@@ -143,7 +138,7 @@ function oneCountFirst<SomeRow extends Row>(
 }
 
 /** Returns true if a row sets a count that is not 0. From 0, a service that adds shows the same result as one that sets. */
-function replacesCount({ planned }: Row): boolean {
+function replacesCount({ planned }: Pick<Row, 'planned'>): boolean {
   const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before !== 0;
 }

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { isFields, type RecordValue, type ServiceRecord } from '../../src/api/record-values.ts';
+import { isFields, type RecordValue } from '../../src/api/record-values.ts';
 import { needsPerson } from '../../src/bulk/run-row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Event, next, type Situation } from '../../src/writes/next.ts';
-import type { RecordPort } from '../../src/writes/port.ts';
 import { type Doubt, type Intent, type Outcome, type Planned, reasonOf } from '../../src/writes/row.ts';
-import { type Settled, settleAll } from '../../src/writes/settle.ts';
 import { initialState, type Next as Result, type State, type Step } from '../../src/writes/state.ts';
 
 // Everything that can happen to one row: every state that `next` reaches meets every event that can follow. No step may break a
@@ -87,7 +85,7 @@ const abilities = {
 const usual: Situation = {
   abilities,
   limits,
-  trustsEmpty: false,
+  believesEmpty: false,
   remainingMs: Number.POSITIVE_INFINITY,
   random: 0,
 };
@@ -99,7 +97,7 @@ const situations: Readonly<Record<string, Situation>> = {
   'that cannot be read': { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } },
   'that is read before its write, and whose success is trusted': {
     ...usual,
-    trustsEmpty: true,
+    believesEmpty: true,
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
   'of the embedded store': { ...usual, abilities: { ...abilities, isEmbedded: true } },
@@ -366,34 +364,6 @@ test('a stop after a success without a record does not say that no answer came',
   const { outcome } = follow(set, [read(5), answer('empty', 204), stopped]);
   const message = 'petstore was stopped before the record was read';
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'interrupted', message } });
-});
-
-test.each([
-  [{ a: 1, b: 2 }, 'unknown'],
-  [{ a: 0 }, 'applied'],
-])('a reading after %j, which a 204 was to make {a: 1}, leaves the next 204 %s', async (was, expected) => {
-  // The service does only the first write.
-  const [before, after] = [{ meta: was }, { meta: { a: 1 } }];
-  const rows = [7n, 8n].map((id) => ({
-    id,
-    intent: { kind: 'set', value: after } as const,
-    planned: planned(before, after),
-  }));
-  const attempt = { response: { status: 204 } } as Attempt;
-  const port = {
-    abilities,
-    limits,
-    isRun: true,
-    read: async (id: bigint) => ({ record: { fields: id === 7n ? after : before, original: {} } }),
-    valueOf: (_: Intent, shown: ServiceRecord | undefined) => shown?.fields ?? null,
-    prepareRequest: async () => ({ operation: 'updatePet', input: {} }),
-    send: async () => ({ verdict: 'empty', attempt }),
-  } as unknown as RecordPort;
-  const outcomes: (string | undefined)[] = [];
-  const keepOutcome = async (_: unknown, { outcome }: Settled) => void outcomes.push(outcome?.kind);
-  const options = { stopped: new AbortController().signal, concurrency: 1 };
-  await settleAll(port, rows, options, { keepOutcome });
-  expect(outcomes).toEqual(['applied', expected]);
 });
 
 test('a row that replaces what somebody has set since its plan keeps that value, which an undo sets back', () => {
