@@ -3,7 +3,7 @@ import { categoryIn, comparedCategories, isCategoryField } from './category.ts';
 import { fieldsOfKind } from './nouns.ts';
 import { describeValue, type Fields, isFields, type RecordValue, toInstant } from './record-values.ts';
 
-// When two values are the same. From strict to loose:
+// When two values are the same. All of it is `differencesOf` with one of the comparisons of a field. From strict to loose:
 // - `isSameValue`: both have the same fields.
 // - `isMetBy`: a record has each expected field. It may have further ones. A write is decided by this.
 // - `isShownBy`: an answer shows what was sent, perhaps in another form.
@@ -17,17 +17,16 @@ export interface HiddenFields {
   readonly writeOnly?: ReadonlySet<string>;
 }
 
+/** Compares two values of a field. */
+type IsSame = (expected: JsonValue | undefined, actual: JsonValue | undefined, name: string) => boolean;
+
 /**
  * Returns true if a record has every field of a value, with the same value. Further fields do not matter.
  *
  * @param omitted the values of fields that a record may leave out.
  */
 export function isMetBy(expected: RecordValue, actual: RecordValue, omitted: Fields = {}): boolean {
-  if (isFields(expected) && isFields(actual))
-    return differencesOf(expected, actual).every(({ name, expected: wanted, actual: is }) =>
-      isSame(wanted ?? omitted[name], is ?? omitted[name]),
-    );
-  return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
+  return hasAll(expected, actual, isSameField, { omitted });
 }
 
 /**
@@ -40,21 +39,18 @@ export function isSameValue(
   value: RecordValue,
   other: RecordValue,
   omitted: Fields = {},
-  ignored?: ReadonlySet<string>,
+  ignored: ReadonlySet<string> = new Set(),
 ): boolean {
-  if (!isFields(value) || !isFields(other)) return isMetBy(value, other);
+  const hidden = { omitted, writeOnly: ignored };
   const [first, second] = [withoutCategoryName(value), withoutCategoryName(other)];
-  return [...differencesOf(first, second), ...differencesOf(second, first)].every(
-    ({ name, expected, actual }) =>
-      ignored?.has(name) ||
-      isSame(expected ?? omitted[name], actual ?? omitted[name]) ||
-      isSameInstant(expected, actual),
-  );
+  return hasAll(first, second, isAlike, hidden) && hasAll(second, first, isAlike, hidden);
 }
 
-/** Returns fields in which a category is one field, as in `fieldsOf`. Its name alone is no field of a pet. */
-function withoutCategoryName({ category, ...others }: Fields): Fields {
-  const whole = categoryIn({ ...others, category });
+/** Returns a value in which a category is one field, as in `fieldsOf`. Its name alone is no field of a pet. */
+function withoutCategoryName(value: RecordValue): RecordValue {
+  if (!isFields(value)) return value;
+  const { category, ...others } = value;
+  const whole = categoryIn(value);
   return whole === undefined ? others : { ...others, categoryId: whole };
 }
 
@@ -63,8 +59,7 @@ function withoutCategoryName({ category, ...others }: Fields): Fields {
  * object within a field, and leave out a default.
  */
 export function isShownBy(sent: RecordValue, actual: RecordValue, hidden: HiddenFields): boolean {
-  if (!isFields(sent) || !isFields(actual)) return isMetBy(sent, actual);
-  return unshownFields(sent, actual, hidden).length === 0;
+  return hasAll(sent, actual, isShown, hidden);
 }
 
 /**
@@ -75,19 +70,19 @@ export function isAsBefore(
   before: RecordValue,
   sent: RecordValue,
   actual: RecordValue,
-  { omitted, writeOnly }: HiddenFields,
+  hidden: HiddenFields,
 ): boolean {
   if (!isFields(before) || !isFields(sent) || !isFields(actual)) return false;
-  const valuesOf = (name: string, ...both: readonly [Fields, Fields]) => {
-    const { expected: first, actual: second } = compareField(name, ...both);
-    return [first ?? omitted[name], second ?? omitted[name]] as const;
-  };
-  return Object.keys(sent).some((name) => {
-    const [asked, wasThen] = valuesOf(name, sent, before);
-    const isAsked = isSame(asked, wasThen) || isSameInstant(asked, wasThen);
-    const [was, is] = valuesOf(name, before, actual);
-    return !isAsked && !writeOnly?.has(name) && isSame(was, is) && isSame(is, was);
-  });
+  const isKept: IsSame = (was, is) => isSame(was, is) && isSame(is, was);
+  const changed = differencesOf(sent, before, isAlike, hidden).map(({ name }) => [name, before[name]]);
+  const old: Fields = Object.fromEntries(changed);
+  return differencesOf(old, actual, isKept, hidden).length < changed.length;
+}
+
+function hasAll(expected: RecordValue, actual: RecordValue, compare: IsSame, hidden: HiddenFields): boolean {
+  if (isFields(expected) && isFields(actual))
+    return differencesOf(expected, actual, compare, hidden).length === 0;
+  return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 
 /** The expected and the actual value of a field, in the same form. */
@@ -97,27 +92,20 @@ interface Comparison {
   readonly actual: JsonValue | undefined;
 }
 
-/** Returns the expected fields that the actual value does not have, or has with another value. */
-export function differencesOf(expected: Fields, actual: Fields): Comparison[] {
-  return compareFields(expected, actual).filter(
-    ({ name, expected: wanted, actual: is }) => !isSameField(name, wanted, is),
-  );
-}
-
-/** Returns the fields that were sent and that an answer does not show. @see isShownBy */
-export function unshownFields(
-  sent: Fields,
+/** Returns the expected fields that the actual value does not have, or has with another value. Hidden defaults count as values. */
+export function differencesOf(
+  expected: Fields,
   actual: Fields,
-  { omitted, writeOnly }: HiddenFields,
+  compare: IsSame = isSameField,
+  { omitted, writeOnly }: HiddenFields = { omitted: {} },
 ): Comparison[] {
-  return compareFields(sent, actual).filter(
-    ({ name, expected, actual: is }) =>
-      !writeOnly?.has(name) && !isShown(expected ?? omitted[name], is ?? omitted[name]),
-  );
-}
-
-function compareFields(expected: Fields, actual: Fields): Comparison[] {
-  return Object.keys(expected).map((name) => compareField(name, expected, actual));
+  const names = Object.keys(expected).filter((name) => !writeOnly?.has(name));
+  return names
+    .map((name) => compareField(name, expected, actual))
+    .filter(
+      ({ name, expected: wanted, actual: is }) =>
+        !compare(wanted ?? omitted[name], is ?? omitted[name], name),
+    );
 }
 
 function compareField(name: string, expected: Fields, actual: Fields): Comparison {
@@ -147,10 +135,12 @@ export function describeDifference(value: RecordValue, other: RecordValue): stri
 
 const dateFields = fieldsOfKind('date');
 
-/** Returns true if a field has the same value. Dates are compared as instants, a day as its first instant in UTC. */
-function isSameField(name: string, value: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  return isSame(value, other) || (dateFields.has(name) && isSameInstant(value, other));
-}
+/** Compares our dates as instants, a day as its first instant in UTC. */
+const isSameField: IsSame = (value, other, name) =>
+  isSame(value, other) || (dateFields.has(name) && isSameInstant(value, other));
+
+/** Compares all dates as instants, those of the service too. */
+const isAlike: IsSame = (value, other) => isSame(value, other) || isSameInstant(value, other);
 
 /** Returns true if a value of an answer shows what was sent. @see isShownBy */
 export function isShown(sent: JsonValue | undefined, actual: JsonValue | undefined): boolean {

@@ -1,6 +1,6 @@
 import { type Contract, hiddenFields } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
-import { unshownFields } from '../api/same-values.ts';
+import { differencesOf, isShown } from '../api/same-values.ts';
 import type { CallLimits } from '../client/call.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
@@ -134,7 +134,7 @@ async function checkShown(
     throw new FindingError(fail(`${step}: ${reason}`, { method, url, status, requestId }));
   }
   const hidden = hiddenFields(context.client.contract, noun.nounName);
-  const [difference] = unshownFields(sent, record.fields, hidden);
+  const [difference] = differencesOf(sent, record.fields, isShown, hidden);
   if (!difference) return;
   const { name, expected, actual } = difference;
   const got = actual === undefined ? 'no such field' : printJson(actual);

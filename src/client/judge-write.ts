@@ -3,7 +3,7 @@ import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../a
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import { type HiddenFields, isAsBefore, unshownFields } from '../api/same-values.ts';
+import { differencesOf, type HiddenFields, isAsBefore, isShown } from '../api/same-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import {
   CliError,
@@ -181,7 +181,7 @@ function otherValues(
   mask: Mask,
   hidden: HiddenFields,
 ): string[] {
-  const others = unshownFields(values, record, hidden).filter(
+  const others = differencesOf(values, record, isShown, hidden).filter(
     ({ name }) => values[name] !== undefined || id !== nouns[noun].operations.create,
   );
   return others.map(({ name, expected, actual }) => {
