@@ -2,8 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import {
-  checkLaterRuns,
-  checkUndo,
+  checkOtherRuns,
   findRun,
   isUnfinished,
   type RunInfo,
@@ -35,7 +34,10 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
   const { verb, target, id } = query;
   const [last] = runsOnTarget(list, target);
   const info = id === undefined ? last : findRun(list, id);
-  if (!info) return undefined;
+  if (!info) {
+    checkOtherRuns(list, target, info);
+    return undefined;
+  }
   const { header } = info;
   const { shard } = header.flags;
   if (id === undefined && shard)
@@ -52,8 +54,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
         : 'give the --base-url of that run, or --offline, and set the tenant of that run',
     );
   }
-  checkUndo(list, info);
-  checkLaterRuns(list, info);
+  checkOtherRuns(list, target, info);
   checkService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
   if (refusal) throw refusal;

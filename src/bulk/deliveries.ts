@@ -1,7 +1,14 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
-import { checkUndo, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import {
+  checkOtherRuns,
+  isUnfinished,
+  type RunInfo,
+  type RunList,
+  runsOnTarget,
+  unreadableOn,
+} from './list-runs.ts';
 import {
   areDisjoint,
   isSameTarget,
@@ -38,7 +45,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
   const contract = await context.contract();
   for (const info of runs) {
     checkService(info, context.settings, contract);
-    checkUndo(list, info);
+    checkOtherRuns(list, target, info);
   }
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
@@ -67,32 +74,12 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
 /**
  * Finds the runs of a delivery on a target, the newest first. Undos have no delivery.
  *
- * @throws CliError `usage` if a journal of the target is damaged or of another version and may have booked the delivery.
+ * @throws CliError `usage` if a journal cannot be read and may have booked the delivery.
  */
 export function runsOfDelivery(list: RunList, target: Target, delivery: string): RunInfo[] {
-  const name = targetName(target);
-  for (const { path, writtenBy, ...other } of list.unreadable)
-    if (
-      writtenBy &&
-      (other.target === undefined ||
-        ([name, earlierNameOf(name)].includes(other.target) && isSameDelivery(other.delivery, delivery)))
-    )
-      throw new UsageError(
-        `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
-        {
-          hint: 'finish its run with that version; or look at the counts, then move the file away: after that nothing shows what the run booked',
-          code: 'unfinished_delivery',
-        },
-      );
+  for (const { problem, isDamaged, ...other } of unreadableOn(list, target))
+    if (isDamaged || other.target === undefined || isSameDelivery(other.delivery, delivery)) throw problem;
   return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
-}
-
-/** Returns the name that petstore 3 gave a target: it took all local names and addresses for one host. */
-function earlierNameOf(target: string): string {
-  return target.replace(
-    /^(https?:\/\/)(?:[^/:]+\.localhost|127\.[\d.]+|\[::ffff:7f[\da-f:]+\])(?=[:/ ]|$)/,
-    '$1localhost',
-  );
 }
 
 /** Finds a run of the same delivery whose target is another but may be the same service. */

@@ -23,14 +23,13 @@ export interface RunList {
   readonly folder: string;
   /** The runs with a complete plan, the newest first. */
   readonly runs: readonly RunInfo[];
-  /** The journals that cannot be read. */
+  /** The journals that cannot be read, the newest first. */
   readonly unreadable: readonly UnreadableRun[];
 }
 
 /** A journal that is damaged, or that another version of petstore has written. */
 interface UnreadableRun extends UnreadableHead {
   readonly id: string;
-  readonly path: string;
   readonly problem: CliError;
 }
 
@@ -53,44 +52,39 @@ export async function listRuns(io: Io): Promise<RunList> {
       if (undoes !== null && !undos.has(undoes)) undos.set(undoes, info);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
-      const path = journalPath(folder, id);
-      unreadable.push({ id, path, problem, ...readUnreadableHead(path) });
+      unreadable.push({ id, problem, ...readUnreadableHead(journalPath(folder, id)) });
     }
   return { folder, runs, unreadable };
 }
 
-/**
- * Finds the runs on a target, the newest first.
- *
- * @throws CliError `usage` if a journal that may be of the target is damaged. Journals of other versions are ignored.
- */
-export function runsOnTarget({ runs, unreadable }: RunList, target: Target): RunInfo[] {
-  // A journal whose header is damaged too may be of any target.
-  for (const { problem, writtenBy, target: other } of unreadable)
-    if (writtenBy === undefined && (other === undefined || other === targetName(target))) throw problem;
+/** Finds the runs on a target, the newest first. */
+export function runsOnTarget({ runs }: RunList, target: Target): RunInfo[] {
   return runs.filter(({ header }) => isSameTarget(header.target, target));
 }
 
-/** @throws CliError `usage` if the journal of an undo of the run cannot be read: then nobody knows what it has taken back. */
-export function checkUndo({ unreadable }: RunList, { id }: Pick<RunInfo, 'id'>): void {
-  const undo = unreadable.find(({ undoes }) => undoes === id);
-  if (undo) throw undo.writtenBy === undefined ? undo.problem : otherVersionError(id, undo, 'its undo');
+/** Finds the journals that cannot be read and may be of a target. */
+export function unreadableOn({ unreadable }: RunList, target: Target): UnreadableRun[] {
+  const name = targetName(target);
+  return unreadable.filter(({ target: other = name }) => [name, earlierNameOf(name)].includes(other));
 }
 
-/** @throws UsageError if another version has written a later run on the target: nobody knows which records it has planned. */
-export function checkLaterRuns({ unreadable }: RunList, { id, header }: RunInfo): void {
-  const name = targetName(header.target);
-  const later = unreadable.find(
-    (run) => run.writtenBy && run.target === name && Number(run.id.slice(1)) > Number(id.slice(1)),
+/** Returns the name that petstore 3 gave a target: it took all local names and addresses for one host. */
+function earlierNameOf(target: string): string {
+  return target.replace(
+    /^(https?:\/\/)(?:[^/:]+\.localhost|127\.[\d.]+|\[::ffff:7f[\da-f:]+\])(?=[:/ ]|$)/,
+    '$1localhost',
   );
-  if (later) throw otherVersionError(id, later, 'a later run on this service');
 }
 
-function otherVersionError(id: string, { writtenBy, path }: UnreadableRun, what: string): UsageError {
-  return new UsageError(`run ${id}: ${writtenBy} wrote ${what}, ${path}; nothing was sent`, {
-    hint: 'use that version, or look at the records and correct them by hand',
-    code: 'invalid_input',
-  });
+/**
+ * Checks that no journal that cannot be read keeps a run of the target from going on. An earlier run of another version does not.
+ *
+ * @param info the run that is to go on, if there is one.
+ * @throws CliError `usage` for a journal that may have taken back the run, or planned its records later.
+ */
+export function checkOtherRuns(list: RunList, target: Target, info: RunInfo | undefined): void {
+  for (const { id, isDamaged, problem } of unreadableOn(list, target))
+    if (isDamaged || !info || Number(id.slice(1)) > Number(info.id.slice(1))) throw problem;
 }
 
 /** Returns true if a process carries out the run, or a session of it is still needed. */

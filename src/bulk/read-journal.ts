@@ -143,7 +143,11 @@ async function* journalLines(
 function parseBegin(path: string, text: string) {
   const version = valueIn(jsonIn(text), ['journal']);
   if (version !== undefined && version !== journalVersion)
-    throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
+    throw unreadableError(
+      path,
+      `${Number(version) > journalVersion ? 'a later' : 'an earlier'} version of petstore wrote it`,
+      'finish its run with that version; or ',
+    );
   const event = parseEvent(text);
   if (event?.kind !== 'begin') throw unreadableError(path, 'its header is damaged');
   // A journal of another machine must not become a run of this one.
@@ -158,10 +162,8 @@ export interface UnreadableHead {
   /** The name of the target, unless the line is damaged too. */
   readonly target?: string;
   readonly delivery?: string;
-  /** The id of the run that an undo undoes. */
-  readonly undoes?: string;
-  /** The version of petstore that can finish the run, unless the journal is damaged. */
-  readonly writtenBy?: string;
+  /** False if another version of petstore has written the journal. */
+  readonly isDamaged: boolean;
 }
 
 /** Reads the facts in the first line of an unreadable journal. Earlier formats had the header in the line itself, or the target as its name. */
@@ -172,27 +174,20 @@ export function readUnreadableHead(path: string): UnreadableHead {
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
   }
-  if (!isJsonObject(line)) return {};
-  const { target, delivery, undoes } = isJsonObject(line.header) ? line.header : line;
+  if (!isJsonObject(line)) return { isDamaged: true };
+  const { target, delivery } = isJsonObject(line.header) ? line.header : line;
   const { journal: version } = line;
   return {
     ...(typeof target === 'string' && { target }),
     ...(v.is(targetSchema, target) && { target: targetName(target) }),
     ...(typeof delivery === 'string' && { delivery }),
-    ...(typeof undoes === 'string' && { undoes }),
-    ...(typeof version === 'number' && version !== journalVersion && { writtenBy: writerOf(version) }),
+    isDamaged: typeof version !== 'number' || version === journalVersion,
   };
 }
 
-function writerOf(version: number): string {
-  if (version > journalVersion) return 'a later version of petstore';
-  if (version > 6) return 'an early petstore 4';
-  return version === 6 ? 'petstore 3' : 'petstore 2 or an earlier one';
-}
-
-function unreadableError(path: string, why: string): CliError {
+function unreadableError(path: string, why: string, otherWay = ''): CliError {
   return new CliError('usage', `${path}: this journal cannot be read: ${why}; nothing was written`, {
     code: 'invalid_input',
-    hint: 'look at the records of its rows, then move the file away: after that nothing shows what the run booked',
+    hint: `${otherWay}look at the records of its rows, then move the file away: after that nothing shows what the run booked`,
   });
 }

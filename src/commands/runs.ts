@@ -48,11 +48,7 @@ function findRuns(
       const petId =
         typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
       const list = await listRuns(context.io);
-      for (const { path, problem, writtenBy } of list.unreadable)
-        await context.notice(
-          'warning',
-          writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message,
-        );
+      for (const { problem } of list.unreadable) await context.notice('warning', problem.message);
       return { kind: 'list', pages: [await readRuns(list, petId)], limit };
     },
   };
