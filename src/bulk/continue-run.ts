@@ -48,7 +48,7 @@ async function continueRun(
   const { name = verb, flags: runFlags = defaultFlags } = header ?? {};
   const shard = header && verb === 'undo' ? shardOfUndo(header) : runFlags.shard;
   const locked = { target, name, flags: { ...runFlags, shard } };
-  await using lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
+  using _lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
   const list = await listRuns(context.io);
   const info = chooseRun(list, query, context.settings);
   if (!info) {
@@ -63,7 +63,7 @@ async function continueRun(
   }
   await describeUndo(context, subject);
   // Awaited, because the lock is released at the end of this function.
-  return await runSession(context, subject, flags, mode, lock);
+  return await runSession(context, subject, flags, mode);
 }
 
 /** Says first what an undo takes back, and what it would leave alone. */

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
-import { withLock } from '../process/lock.ts';
+import { takeLock, withLock } from '../process/lock.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import { type Run, targetName } from './run.ts';
 import {
@@ -27,17 +27,20 @@ export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
+  private readonly release: (() => void) | undefined;
   /** The error of a lost line, if one was lost. */
   error: CliError | undefined;
 
   /**
    * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off an incomplete end.
    *
+   * @param release releases the lock of the file, if a session holds it.
    * @throws CliError `failed` if the file cannot be created or opened.
    */
-  constructor(path: string, run: Run) {
+  constructor(path: string, run: Run, release?: () => void) {
     this.path = path;
     this.run = run;
+    this.release = release;
     try {
       this.file = openSync(path, run.journalBytes === undefined ? 'wx' : 'a', 0o600);
       if (run.journalBytes !== undefined) ftruncateSync(this.file, run.journalBytes);
@@ -101,6 +104,7 @@ export class Journal {
 
   [Symbol.dispose](): void {
     closeSync(this.file);
+    this.release?.();
   }
 
   /** Does a step. @throws CliError `failed` at the first failure and at every later step, because the last line may be incomplete. */
@@ -124,25 +128,38 @@ export class Journal {
 export async function beginSession(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
   const { folder } = list;
   const number = nextPlanNumber(list, run.header.target);
-  if (run.id !== undefined) {
-    const journal = new Journal(journalPath(folder, run.id), run);
-    journal.appendPlan(rows, number);
-    return journal;
-  }
-  const [id, journal] = await withLock(join(folder, 'runs'), async () => {
-    await removeSurplusJournals(list);
-    const [last = 'r0'] = await readRunIds(folder);
-    const next = `r${Number(last.slice(1)) + 1}`;
-    return [next, new Journal(journalPath(folder, next), run)] as const;
-  });
+  const isNew = run.id === undefined;
+  const [id, journal] =
+    run.id === undefined ? await createJournal(list, run) : await openJournal(folder, run.id, run);
   try {
-    journal.appendHeader(id);
+    if (isNew) journal.appendHeader(id);
     journal.appendPlan(rows, number);
-    syncPath(folder);
+    if (isNew) syncPath(folder);
     return journal;
   } catch (error) {
     journal[Symbol.dispose]();
-    await rm(journal.path, { force: true }).catch(() => {});
+    if (isNew) await rm(journal.path, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Creates the journal of the next run. */
+function createJournal(list: RunList, run: Run): Promise<readonly [id: string, Journal]> {
+  return withLock(join(list.folder, 'runs'), async () => {
+    await removeSurplusJournals(list);
+    const [last = 'r0'] = await readRunIds(list.folder);
+    return openJournal(list.folder, `r${Number(last.slice(1)) + 1}`, run);
+  });
+}
+
+/** Opens the journal of a run for a session. Its lock shows that the run is running. */
+async function openJournal(folder: string, id: string, run: Run): Promise<readonly [id: string, Journal]> {
+  const path = journalPath(folder, id);
+  const release = await takeLock(path);
+  try {
+    return [id, new Journal(path, run, release)];
+  } catch (error) {
+    release();
     throw error;
   }
 }

@@ -2,10 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
+import { holderOf } from '../process/lock.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target, targetName } from './run.ts';
 import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
-import { findHolders, runFolderOf } from './target.ts';
+import { runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -41,11 +42,10 @@ export async function listRuns(io: Io): Promise<RunList> {
   const runs: RunInfo[] = [];
   const unreadable: UnreadableRun[] = [];
   const undos = new Map<string, RunInfo>();
-  const running = new Set((await findHolders(folder)).map(({ run }) => run));
   for (const id of await readRunIds(folder))
     try {
       // Newest first, so an undo comes before its run.
-      const info = await readRunInfo(journalPath(folder, id), running.has(id), undos.get(id));
+      const info = await readRunInfo(journalPath(folder, id), undos.get(id));
       if (!info) continue;
       runs.push(info);
       const { undoes } = info.header;
@@ -143,13 +143,10 @@ export async function readRunIds(folder: string): Promise<string[]> {
 }
 
 /** Reads the facts of a run, if it has a complete plan. @throws CliError if its journal cannot be read. */
-async function readRunInfo(
-  path: string,
-  isRunning: boolean,
-  undo: RunInfo | undefined,
-): Promise<RunInfo | undefined> {
-  const end = isRunning ? undefined : readEnd(path);
+async function readRunInfo(path: string, undo: RunInfo | undefined): Promise<RunInfo | undefined> {
+  const end = readEnd(path);
   if (end) return { ...readHead(path), ...end, state: stateOf(end, undo), undo };
+  const isRunning = holderOf(path) !== undefined;
   const run = await readJournal(path, isRunning);
   return run && { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
 }

@@ -39,7 +39,6 @@ import {
 } from './row-view.ts';
 import { type Run, runKinds, shardName } from './run.ts';
 import type { SessionSubject } from './session-subject.ts';
-import type { TargetLock } from './target.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -64,9 +63,8 @@ export function sessionView(noun: NounName, mode: SessionMode): View<object> {
 }
 
 /**
- * Carries out a session: plans, asks, writes and reports.
+ * Carries out a session: plans, asks, writes and reports. The caller has locked the target, unless the session only plans.
  *
- * @param lock the lock on the target. Without it the session only plans.
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
 export async function runSession(
@@ -74,14 +72,12 @@ export async function runSession(
   subject: SessionSubject,
   flags: SessionFlags,
   mode: SessionMode,
-  lock: TargetLock | undefined,
 ): Promise<Output> {
-  lock?.nameRun(subject.run);
   const { session, plan, guardError } = await planSession(context, subject, flags);
-  if (!lock) return previewOutput(subject.run, plan, mode === 'diff', guardError);
+  if (mode !== 'write') return previewOutput(subject.run, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
   await confirmPlan(context, subject.run, plan);
-  return reportOutput(context, await writePlan(context, subject, session, plan, flags, lock));
+  return reportOutput(context, await writePlan(context, subject, session, plan, flags));
 }
 
 /** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
@@ -188,7 +184,6 @@ async function writePlan(
   { stop, client, port, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
-  lock: TargetLock,
 ): Promise<Report> {
   const stopBy = (signal: Signal) => {
     stop.trigger(new InterruptedError(signal));
@@ -201,7 +196,6 @@ async function writePlan(
   const isFirstSession = run.id === undefined;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     using journal = await beginSession(list, run, plan.rows);
-    lock.nameRun(run);
     const { rowsToWrite } = plan;
     const { saveStore } = client;
     const keeper = createRowKeeper(journal, { run, rowsToWrite, concurrency, stop, maxErrors, saveStore });

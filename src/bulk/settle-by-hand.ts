@@ -31,10 +31,9 @@ export async function settleByHand(
   as: 'applied' | 'failed',
   flags: Pick<SessionFlags, 'lockWaitMs'>,
 ): Promise<Output> {
-  await using lock = await lockTarget(context, await readHeader(context.io, runId), flags);
+  using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
-  lock.nameRun(run);
   const outcomes = names.map((name) => toOutcome(run, name, as));
   const { undoes } = run.header;
   if (undoes !== null && list.runs.some(({ id }) => id === undoes)) {

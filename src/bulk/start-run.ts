@@ -82,14 +82,14 @@ export async function startRun(
     const zeros = toRunJson({ header, counts: rowTotals([]).counts });
     return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
-  await using lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
+  using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
-  if (lock) {
+  if (mode === 'write') {
     await checkDelivery(context, list, run);
     await warnOfRepeatedCreates(context, list, header);
   }
   // Awaited, because the lock is released at the end of this function.
-  return await runSession(context, { list, run }, flags, mode, lock);
+  return await runSession(context, { list, run }, flags, mode);
 }
 
 /** Warns if an unfinished run creates the records of the same file: what it has made would be made again. */

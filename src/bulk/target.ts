@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost } from '../api/http.ts';
 import { resolvePaths } from '../config/file.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
-import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
+import { ensureFolder, realFile } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type Run, type RunHeader, type Shard, type Target, targetName } from './run.ts';
+import { holderOf, takeLock, withLock } from '../process/lock.ts';
+import { areDisjoint, type RunHeader, type Target, targetName } from './run.ts';
 
 /** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
 export function runFolderOf(io: Io): string {
@@ -58,104 +57,50 @@ function plainPath(path: string): string {
   });
 }
 
-/** The file beside the lock of a target. It describes the run of the process that holds the lock. */
-interface Holder {
-  /** The name of the target. */
-  readonly target: string;
-  readonly shard: Shard | null;
-  /** The input as the user named it. */
-  readonly name: string;
-  /** The id of the run, once it has begun. */
-  readonly run?: string | undefined;
-}
-
-/** The lock of this process on a target. It is released at the end of its scope. */
-export interface TargetLock extends AsyncDisposable {
-  /** Shows other processes which run holds the lock. A run without an id has not begun. */
-  nameRun(run: Pick<Run, 'id' | 'header'>): void;
-}
+/** The locks of a target: one for each shard, or one for all rows. */
+const lockNamePattern = /^(target-[\da-f]+)\.(?:whole|(\d+)-of-(\d+))\.lock$/;
 
 /**
  * Locks the target of a run, so that no other run writes to it. Only runs of disjoint shards can hold the same target.
  *
+ * @returns the function that releases the lock, as the end of its scope.
  * @throws CliError `unavailable`, retryable, if another run holds the target and does not end in time.
  */
 export async function lockTarget(
   { io, interrupts, notice }: Context,
-  { target: lockedTarget, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
+  { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
   { lockWaitMs = 0 }: { readonly lockWaitMs?: number | undefined },
-): Promise<TargetLock> {
+): Promise<Disposable> {
   const folder = runFolderOf(io);
-  const target = targetName(lockedTarget);
   ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for the journals of runs');
-  const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
-  const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
-  const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) =>
-    // Not synced: after a power cut nobody holds the lock.
-    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, ...holder } satisfies Holder), {
-      isSynced: false,
-    });
+  const hash = createHash('sha256').update(targetName(target)).digest('hex');
+  const gate = `target-${hash.slice(0, 12)}`;
+  const path = join(folder, `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`);
   // The lock of the gate lets one process at a time look for holders and take its lock.
   const lockOrFindHolder = () =>
-    withLock(gate, async () => {
-      const holders = await findHolders(folder);
-      const holder = holders.find((each) => each.target === target && !areDisjoint(shard, each.shard));
-      if (holder) return holder;
-      const unlock = await takeLock(path);
-      writeHolder({ name });
-      return unlock;
+    withLock(join(folder, gate), async () => {
+      for (const file of await readdir(folder)) {
+        const [, target, index, count] = lockNamePattern.exec(file) ?? [];
+        const other = index === undefined ? null : { index: Number(index), count: Number(count) };
+        if (target !== gate || areDisjoint(shard, other)) continue;
+        const holder = holderOf(join(folder, file.slice(0, -'.lock'.length)));
+        if (holder) return holder;
+      }
+      return await takeLock(path, undefined, name);
     });
   const endsAt = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
-    if (typeof result === 'function') {
-      let namedRun: string | undefined;
-      return {
-        nameRun({ id, header }) {
-          if (id !== namedRun) writeHolder({ name: header.name, run: id });
-          namedRun = id;
-        },
-        async [Symbol.asyncDispose]() {
-          await rm(`${path}.json`, { force: true }).catch(() => {});
-          result();
-        },
-      };
-    }
+    if (typeof result === 'function') return { [Symbol.dispose]: result };
     const remainingMs = endsAt - monotonicMs();
+    const holder = `${result.work}, process ${result.process}`;
     if (remainingMs <= 0)
-      throw new CliError('unavailable', `another run is using this service: ${describeHolder(result)}`, {
+      throw new CliError('unavailable', `another run is using this service: ${holder}`, {
         code: 'locked',
         hint: `give --lock-wait 10m, or ${result.remedy}`,
         retryable: true,
       });
-    if (!isTold) await notice('status', `waiting for ${describeHolder(result)}`);
+    if (!isTold) await notice('status', `waiting for ${holder}`);
     await sleep(Math.min(200, remainingMs), interrupts.signal);
   }
-}
-
-type LiveHolder = Holder & LockHolder;
-
-/** Finds the holders of locks whose processes still run. */
-export async function findHolders(folder: string): Promise<LiveHolder[]> {
-  const names = await readdir(folder).catch(() => []);
-  const paths = names.filter((name) => /^target-.*\.json$/.test(name)).map((name) => join(folder, name));
-  return paths.flatMap((path) => {
-    const lockHolder = holderOf(path.slice(0, -'.json'.length));
-    const holder = lockHolder && readHolder(path);
-    return lockHolder && holder ? [{ ...holder, ...lockHolder }] : [];
-  });
-}
-
-/** Reads the file beside a lock. It is gone if its process has ended meanwhile. */
-function readHolder(path: string): Holder | undefined {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Holder;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Describes a holder: `stock.csv, run r7, process 4711`. */
-function describeHolder({ process, name, run }: LiveHolder): string {
-  return [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`].join(', ');
 }

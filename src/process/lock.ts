@@ -7,8 +7,8 @@ import { processExists, processId } from './io.ts';
 
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
- * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process and the host. The
- * lock of a process that has ended is taken over, but never a lock of another host or container.
+ * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process, the host and what the
+ * process works on. The lock of a process that has ended is taken over, but never a lock of another host or container.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for 30 seconds.
  */
@@ -21,15 +21,22 @@ export async function withLock<Value>(path: string, work: () => Promise<Value>):
   }
 }
 
-/** Takes the lock of the file at `path` within `waitMs`, and returns the function that releases it. @see withLock */
-export function takeLock(path: string, waitMs = 30_000): Promise<() => void> {
-  return acquire(lockOf(path), monotonicMs() + waitMs);
+/**
+ * Takes the lock of the file at `path`, and returns the function that releases it.
+ *
+ * @param work what the process works on, for the messages of others.
+ * @see withLock
+ */
+export function takeLock(path: string, waitMs = 30_000, work = ''): Promise<() => void> {
+  return acquire(lockOf(path), monotonicMs() + waitMs, work);
 }
 
 /** The process that holds a lock. */
 export interface LockHolder {
   /** Its id, and where it runs if that is elsewhere: `4711 of build-7`, `1 of another container named shop`. */
   readonly process: string;
+  /** What it works on; may be empty. */
+  readonly work: string;
   /** What ends the lock, a sentence. */
   readonly remedy: string;
 }
@@ -42,26 +49,26 @@ export function holderOf(path: string): LockHolder | undefined {
 }
 
 function toHolder(lock: string, owner: string): LockHolder | undefined {
-  const [, id, , space, host] = ownerPattern.exec(owner) ?? [];
+  const [, id, , space, host, work = ''] = ownerPattern.exec(owner) ?? [];
   if (id === undefined) return undefined;
-  if (isHere(space, host)) return { process: id, remedy: 'wait for that process to end' };
+  if (isHere(space, host)) return { process: id, work, remedy: 'wait for that process to end' };
   const [kind, place] =
     host === hostname() ? ['container', `another container named ${host}`] : ['host', host];
   const remedy = `wait for that process to end; if it or its ${kind} is gone, remove ${lock}`;
-  return { process: `${id} of ${place}`, remedy };
+  return { process: `${id} of ${place}`, work, remedy };
 }
 
 function lockOf(path: string): string {
   return `${realFile(path)}.lock`;
 }
 
-async function acquire(lock: string, deadline: number): Promise<() => void> {
-  const owner = ownerText();
+async function acquire(lock: string, deadline: number, work: string): Promise<() => void> {
+  const owner = ownerText(work);
   for (let pauseMs = 1; !create(lock, owner); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const holder = readOwner(lock);
     if (holder !== undefined && isAbandoned(lock, holder)) {
       // Takes a lock on the lock, and reads it again: a slow process must not remove the lock of a successor.
-      const release = await acquire(`${lock}.lock`, deadline);
+      const release = await acquire(`${lock}.lock`, deadline, '');
       removeLock(lock, holder);
       release();
     } else if (monotonicMs() >= deadline || (holder && !ownerPattern.test(holder)))
@@ -106,15 +113,15 @@ function removeLock(lock: string, owner: string): void {
   }
 }
 
-/** Returns the text of a lock of this process: `4711 88123@pid:[4026531836] build-7`. */
-function ownerText(): string {
+/** Returns the text of a lock of this process: `4711 88123@pid:[4026531836] build-7`, and in a second line its work. */
+function ownerText(work: string): string {
   const space = processSpace();
   const start = startOf(processId()) ?? '?';
-  return `${processId()} ${start}${space === undefined ? '' : `@${space}`} ${hostname()}`;
+  return `${processId()} ${start}${space === undefined ? '' : `@${space}`} ${hostname()}\n${work.slice(0, 200)}`;
 }
 
-/** Matches the text of a lock: the id of its process, the start, the namespace and the host. */
-const ownerPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)$/;
+/** Matches the text of a lock: the id of its process, the start, the namespace, the host and the work. */
+const ownerPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)(?:\n([\s\S]*))?$/;
 
 /** Returns true if the ids of the processes of a lock are those that this process sees. */
 function isHere(space: string | undefined, host: string | undefined): boolean {

@@ -148,7 +148,7 @@ test('one run at a time for a target: another command that writes is told the fi
     'undo',
     'runs settle r1 1 --as failed',
   ]) {
-    const holder = `stock.csv, run r1, process ${process.pid}`;
+    const holder = `stock.csv, process ${process.pid}`;
     expect(await shop.run(`${words} --yes`), words).toMatchObject(failed(6, holder));
   }
   expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nrunning\n');
@@ -179,7 +179,7 @@ test('--lock-wait waits for the other run until a signal, and undo then chooses 
   };
   const [undo, interrupted] = [open('undo'), open('inventory apply other.csv')];
   for (const { io } of [undo, interrupted])
-    await vi.waitUntil(() => /^waiting for stock\.csv, run r1, process \d+\n/m.test(io.written('stderr')));
+    await vi.waitUntil(() => /^waiting for stock\.csv, process \d+\n/m.test(io.written('stderr')));
   interrupted.io.raise('SIGINT');
   expect(await interrupted.code).toBe(130);
   shop.release();
