@@ -151,6 +151,11 @@ export function statusRule(status: number | undefined, author?: Author): AnswerR
   return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
 }
 
+/** Returns true if the service itself has answered an attempt, and not a gateway that has no way to it. */
+export function isAnswered({ response, author }: Pick<Attempt, 'response' | 'author'>): boolean {
+  return response !== undefined && !statusRule(response.status).isOutage && author !== 'gateway';
+}
+
 /**
  * Returns the kind of the error of an answer without success to a call whose requests were all refused.
  *
