@@ -7,8 +7,8 @@ import { type DocumentedResponse, type Operation, operations, type TokenHeader }
 import type { HiddenFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
 
-/** The reason why a service lacks an operation if nothing in its description is similar to it. */
-export const notDescribed = 'nothing in its description is like it';
+/** The reason why a service lacks an operation if its description has nothing at our path. */
+export const notDescribed = 'its description has no operation for it';
 
 /** The operations of the table that a service offers, and the reasons why it lacks the rest. */
 export interface Contract {

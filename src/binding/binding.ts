@@ -1,9 +1,9 @@
 import type { Contract } from '../api/contract.ts';
 import type { NounName, OperationId } from '../api/nouns.ts';
-import { type Operation, operationIds, operations, takesId } from '../api/operations.ts';
+import { type Operation, operations, takesId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { whileKillable } from '../process/io.ts';
-import { joinFirst, letterDistance } from '../process/text.ts';
+import { joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
@@ -34,17 +34,20 @@ export function bind(
 ): { readonly contract: Contract; readonly matches: Matches; readonly unboundRoutes: readonly string[] } {
   return whileKillable(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
-    const table = new Map(operationIds.map((id) => [id, toTableOperation(id, maps)]));
+    const tableOperationOf = (id: OperationId): TableOperation => {
+      const operation = operations[id];
+      return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
+    };
     const mapped = new Map<OperationId, DocumentOperation>();
     for (const [id, route] of maps.operations)
-      mapped.set(id, findOperationAt(documentOperations, toTableOperation(id, maps), route));
-    const matches = matchOperations(table, documentOperations, mapped);
+      mapped.set(id, findOperationAt(documentOperations, tableOperationOf(id), route));
+    const matches = matchOperations(tableOperationOf, documentOperations, mapped);
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
     for (const [id, match] of matches) {
       const [operation] = match.operations;
       if (operation && match.state === 'bound')
-        bound.set(id, toOperation(toTableOperation(id, maps), operation, match.why, description));
+        bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description));
       else {
         const isNear = operation && match.state !== 'ambiguous';
         const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
@@ -60,11 +63,6 @@ export function bind(
     const unboundRoutes = documentOperations.map(routeText).filter((route) => !boundRoutes.has(route));
     return { matches, contract, unboundRoutes };
   });
-}
-
-function toTableOperation(id: OperationId, { fields }: Maps): TableOperation {
-  const operation = operations[id];
-  return { ...operation, fieldMap: fields.get(operation.noun) ?? new Map() };
 }
 
 /** @throws UsageError if no operation has the field that `--map` names. */
@@ -94,11 +92,8 @@ function findOperationAt(
     .flatMap((candidate) => withFixedPath(candidate, path) ?? [])
     .sort((a, b) => Number(b.path === path) - Number(a.path === path))[0];
   if (!match) {
-    const wanted = routeText({ ...route, path });
-    const nearest = documentOperations
-      .map(routeText)
-      .sort((a, b) => letterDistance(wanted, a) - letterDistance(wanted, b));
-    throw new UsageError(`--map ${id}: the description has no ${wanted}`, `it has ${joinFirst(nearest, 8)}`);
+    const hint = `it has ${joinFirst(documentOperations.map(routeText), 8)}`;
+    throw new UsageError(`--map ${id}: the description has no ${routeText({ ...route, path })}`, hint);
   }
   const operation = withFixedQuery(match, id, query);
   const ids = operation.parameters.filter((parameter) => parameter.in === 'path').length;

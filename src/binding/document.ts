@@ -121,25 +121,15 @@ function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstac
 export interface Obstacle {
   /** A clause. */
   readonly why: string;
-  readonly remedy?: Remedy | undefined;
+  /** The value of `--map` that binds the operation nevertheless. */
+  readonly map?: string | undefined;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly isForeign?: boolean;
 }
 
-/** How a user can bind an operation nevertheless. */
-export interface Remedy {
-  /** The values of `--map`, quoted for a shell. */
-  readonly maps: readonly string[];
-  /** A clause that must be true: `it is called count`. */
-  readonly condition?: string;
-}
-
-/** Joins an obstacle and its remedy: `its path needs a value for shop: to bind it, bind again and add --map …`. */
-export function obstacleText({ why, remedy }: Obstacle): string {
-  if (remedy === undefined) return why;
-  const { maps, condition } = remedy;
-  const when = condition === undefined ? 'to bind it, bind again and' : `if ${condition},`;
-  return `${why}: ${when} add --map ${maps.join()}`;
+/** Joins an obstacle and its value of `--map`: `its path needs a value for shop: to bind it, bind again and add --map …`. */
+export function obstacleText({ why, map }: Obstacle): string {
+  return map === undefined ? why : `${why}: to bind it, bind again and add --map ${map}`;
 }
 
 /** The method and the path of an operation. */

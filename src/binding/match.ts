@@ -1,11 +1,11 @@
 import { notDescribed } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
-import { operations, takesId } from '../api/operations.ts';
+import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapValue, type Obstacle, obstacleText, routeText } from './document.ts';
-import { countObstacle, isNumberKind, lossObstacle, obstacleTo, remedyFor } from './obstacles.ts';
+import { countObstacle, isNumberKind, lossObstacle, mapFor, obstacleTo } from './obstacles.ts';
 import { withStatedValues } from './parameters.ts';
-import { isParameter, nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import { nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
@@ -18,13 +18,13 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 // - An update that replaces the record is bound only if the get, or without a get the list, shows each field that it takes.
 // - If several operations fit equally, none is bound.
 //
-// If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it. The nearest
-// operation is at the path that we look for. Without an operation there, it is the operation that has most of our fields.
+// An operation with our operationId or at our path that does not fit is reported with its obstacle, and with the --map flag if
+// that would bind it.
 
 /** The search result for one operation of the table, with the reason for its state. */
 export interface Match extends Obstacle {
   readonly state: 'bound' | 'ambiguous' | 'unbindable' | 'missing';
-  /** The bound operation, several operations that fit equally well, or the near miss. */
+  /** The bound operation, several operations that fit equally well, or the one that does not fit. */
   readonly operations: readonly DocumentOperation[];
 }
 
@@ -62,26 +62,30 @@ const missing: Match = { state: 'missing', operations: [], why: notDescribed };
  * @param mapped the operations that the user chose with `--map`. Only the last rule overrides them.
  */
 export function matchOperations(
-  table: ReadonlyMap<OperationId, TableOperation>,
+  tableOperationOf: (id: OperationId) => TableOperation,
   documentOperations: readonly DocumentOperation[],
   mapped: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
-  const matches = new Map<OperationId, Match>([...table.keys()].map((id) => [id, missing]));
+  const matches = new Map<OperationId, Match>(operationIds.map((id) => [id, missing]));
   for (const [id, operation] of mapped) {
-    const tableOperation = table.get(id);
-    const doubt = tableOperation && countObstacle(tableOperation, operation);
+    const doubt = countObstacle(tableOperationOf(id), operation);
     // A PATCH may need --map because it says nothing.
-    const clause = doubt && !doubt.remedy ? `, though ${doubt.why}` : '';
+    const clause = doubt && doubt.map === undefined ? `, though ${doubt.why}` : '';
     matches.set(id, { state: 'bound', operations: [operation], why: `set by --map${clause}` });
   }
   for (const noun of Object.values(nouns)) {
     const { list, create, get, update, delete: remove } = noun.operations;
     const boundCollections = () =>
       [list, create].flatMap((id) => boundIn(matches, id) ?? []).map(({ path }) => readPath(path).collection);
-    const facts = nounFactsOf(noun.name, table, documentOperations, boundCollections());
+    const facts = nounFactsOf(
+      tableOperationOf(list),
+      tableOperationOf(get),
+      documentOperations,
+      boundCollections(),
+    );
     for (const id of [list, create, get, update, remove]) {
-      const tableOperation = table.get(id);
-      if (!tableOperation || mapped.has(id)) continue;
+      if (mapped.has(id)) continue;
+      const tableOperation = tableOperationOf(id);
       const collections = boundCollections();
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, { ...facts, collections }) ?? [],
@@ -94,69 +98,11 @@ export function matchOperations(
       if (write !== missing && refusal && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
     }
     const updating = boundIn(matches, update);
-    const loss = updating && lossIn(updating, table, noun.name, (id) => boundIn(matches, id));
+    const read = boundIn(matches, get) ? get : list;
+    const loss = updating && lossObstacle(tableOperationOf(read), updating, boundIn(matches, read));
     if (loss) matches.set(update, { state: 'unbindable', operations: [updating], ...loss });
   }
-  for (const [id, tableOperation] of table)
-    if (matches.get(id) === missing)
-      matches.set(id, nearestByFields(tableOperation, table, documentOperations, matches));
   return matches;
-}
-
-/**
- * Finds the operation that has most of our fields among those that `--map` would bind, wherever its path is. An update or a delete has
- * the path of the get, so that no --map flag that is proposed leads to another record.
- */
-function nearestByFields(
-  tableOperation: TableOperation,
-  table: ReadonlyMap<OperationId, TableOperation>,
-  documentOperations: readonly DocumentOperation[],
-  matches: Matches,
-): Match {
-  const { id, noun } = tableOperation;
-  const { idField, operations: ofNoun } = nouns[noun];
-  const found = Object.values(ofNoun).flatMap((each) => matches.get(each) ?? []);
-  const paths = found.flatMap(({ operations }) => operations.map(({ path }) => path));
-  const hasBound = found.some(({ state }) => state === 'bound');
-  const taken = new Set([...matches.values()].flatMap(({ operations }) => operations));
-  const [nearest] = documentOperations
-    .filter((operation) => !taken.has(operation) && mayBe(tableOperation, operation))
-    .flatMap((operation) => {
-      const { path, body, answer } = operation;
-      const form = readPath(path);
-      const [parameter, ...others] = path.split('/').filter(isParameter);
-      const isSame = takesId(id) === (parameter !== undefined) && others.length === 0;
-      if (!isSame || (form.noun ?? noun) !== noun) return [];
-      if (takesId(id) && id !== ofNoun.get && !paths.includes(path)) return [];
-      const shape = body?.shape ?? (answer && recordsIn(tableOperation, answer.shape)?.shape);
-      const names = shape ? fieldNamesOf(tableOperation, shape) : new Map<string, string>();
-      const isBeside = paths.some((each) => readPath(each).collection === form.collection);
-      const likeness = [...names.keys()].filter((name) => name !== 'id').length + Number(isBeside);
-      const match = likeness > 0 && matchByHand(tableOperation, operation);
-      // The reading may be the nearest operation too, with a --map flag of its own.
-      const readingOf = (each: OperationId) => matches.get(each)?.operations[0];
-      const loss = id === ofNoun.update && lossIn(operation, table, noun, readingOf);
-      if (match && loss) return { match: { ...match, ...loss, remedy: undefined }, likeness };
-      // Once records of the noun are bound, the names of their fields are known.
-      if (!match || (hasBound && match.remedy?.condition)) return [];
-      const compact = compactName(parameter ?? '');
-      const idName = [...(shape?.fields.keys() ?? [])].find((name) => compactName(name) === compact);
-      const isId =
-        idName === names.get(idField) || match.remedy?.maps.includes(`${noun}.${idField}=${idName}`);
-      return idName === undefined || isId ? { match, likeness } : [];
-    })
-    .sort((a, b) => b.likeness - a.likeness);
-  return nearest?.match ?? missing;
-}
-
-/** Returns the near miss of an operation at any path, if `--map` would bind it. */
-function matchByHand(tableOperation: TableOperation, operation: DocumentOperation): Match | undefined {
-  const route = remedyFor(tableOperation, operation);
-  const obstacle = obstacleTo(tableOperation, operation) ?? countObstacle(tableOperation, operation);
-  if (!route || (obstacle && !obstacle.remedy)) return undefined;
-  const why = `it may be something else${obstacle ? `, and ${obstacle.why}` : ''}`;
-  const maps = [...new Set([...route.maps, ...(obstacle?.remedy?.maps ?? [])])];
-  return { state: 'unbindable', operations: [operation], why, remedy: { ...obstacle?.remedy, maps } };
 }
 
 /** Returns true if an operation may do what one of the table does, by its method and by the names of its schemas. */
@@ -168,19 +114,6 @@ function mayBe({ noun, method }: TableOperation, operation: DocumentOperation): 
   const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
   const isOurMethod = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
   return isOurMethod && schemaNouns.every((each) => each === noun);
-}
-
-/** Finds out whether an update drops fields that the get, or without a get the list, does not show. */
-function lossIn(
-  updating: DocumentOperation,
-  table: ReadonlyMap<OperationId, TableOperation>,
-  noun: NounName,
-  operationOf: (id: OperationId) => DocumentOperation | undefined,
-): Obstacle | undefined {
-  const { get, list } = nouns[noun].operations;
-  const readId = operationOf(get) ? get : list;
-  const tableRead = table.get(readId);
-  return tableRead && lossObstacle(tableRead, updating, operationOf(readId));
 }
 
 function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
@@ -196,29 +129,26 @@ function refuseWrite({ operations }: Match, { operations: [read], ...refusal }: 
 
 /** Collects the fields of a noun from the bodies and answers of operations whose path or schema is about it, or in these collections. */
 function nounFactsOf(
-  name: NounName,
-  table: ReadonlyMap<OperationId, TableOperation>,
+  list: TableOperation,
+  get: TableOperation,
   documentOperations: readonly DocumentOperation[],
   collections: readonly string[],
 ): Omit<NounFacts, 'collections'> {
-  const noun = nouns[name];
-  const [list, get] = [table.get(noun.operations.list), table.get(noun.operations.get)];
-  if (!list || !get) return { fields: new Set(), hasIntegerId: false };
   const shapes = documentOperations.flatMap(({ method, path, body, answer }) => {
     const form = readPath(path);
     // An array within a record, such as the visits of a pet, is not a list of records.
     const reads = method === 'GET' && form.idName === undefined ? [list, get] : [get];
     const answered = reads.flatMap((read) => (answer && recordsIn(read, answer.shape)?.shape) ?? []);
-    const isAbout = form.noun === name || collections.includes(form.collection);
+    const isAbout = form.noun === get.noun || collections.includes(form.collection);
     return [...answered, ...(body ? [body.shape] : [])].filter(
       ({ kind, names }) =>
-        kind === 'object' && (isAbout || names.some((each) => nounOfSchema(each) === name)),
+        kind === 'object' && (isAbout || names.some((each) => nounOfSchema(each) === get.noun)),
     );
   });
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
     hasIntegerId: shapes.some((shape) =>
-      isNumberKind(shape.field(fieldNamesOf(get, shape).get(noun.idField) ?? '').kind),
+      isNumberKind(shape.field(fieldNamesOf(get, shape).get(nouns[get.noun].idField) ?? '').kind),
     ),
   };
 }
@@ -239,9 +169,13 @@ function toCandidate(
   const refusalOf = (each: DocumentOperation) =>
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
   const place = placeObstacle(tableOperation, operation, form, facts);
-  // An operation with two obstacles is not even a near miss.
-  if (place && refusalOf(withStatedValues(operation, tableOperation))) return undefined;
-  return { operation, form, obstacle: place ?? refusalOf(operation) };
+  // An operation with two obstacles says nothing about the other operations of the noun.
+  const isOther = place && refusalOf(withStatedValues(operation, tableOperation));
+  return {
+    operation,
+    form,
+    obstacle: isOther ? { ...place, isForeign: false } : (place ?? refusalOf(operation)),
+  };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
@@ -265,7 +199,7 @@ function placeObstacle(
 ): Obstacle | undefined {
   const { id, noun } = tableOperation;
   const { tail, idName, outerNames, collection } = form;
-  const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
+  const byHand = (why: string) => ({ why, map: mapFor(tableOperation, operation) });
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
@@ -295,7 +229,7 @@ function idObstacle(
   const isUnclear = mapped === undefined && idField === 'id' && hasTwoIds(noun, facts);
   if (isUnclear || ![...names, ...ours].includes(compact)) {
     const why = `its ${idName} may be the id of something else`;
-    return { why, remedy: remedyFor(tableOperation, operation) };
+    return { why, map: mapFor(tableOperation, operation) };
   }
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
   const kind = parameter?.shape.kind ?? 'unknown';

@@ -3,7 +3,7 @@ import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
-import { type DocumentOperation, fixedRoute, mapValue, type Obstacle, type Remedy } from './document.ts';
+import { type DocumentOperation, fixedRoute, mapValue, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
@@ -42,7 +42,7 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
     return { why: `it takes ${unknown.name} in the ${unknown.in}, and petstore sends fields only in a body` };
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
-    return { why, remedy: remedyFor(tableOperation, operation) };
+    return { why, map: mapFor(tableOperation, operation) };
   }
   if (!tableOperation.body) return undefined;
   if (!body && bodyTypes.length > 0)
@@ -86,7 +86,8 @@ function recordObstacle(
   return obstacle && { ...obstacle, isForeign: true };
 }
 
-const integerFields = new Set(['id', ...fieldsOfKind('reference', 'quantity')]);
+const idFields = new Set(['id', ...fieldsOfKind('reference')]);
+const integerFields = new Set([...idFields, ...fieldsOfKind('quantity')]);
 const booleanFields = fieldsOfKind('truth');
 
 export function isNumberKind(kind: Shape['kind']): boolean {
@@ -115,39 +116,29 @@ function shapeObstacle(
   const lacking = needed.filter((field) => !names.has(field));
   if (lacking.length === 0) return undefined;
   const why = `its ${label} has no field ${lacking.join(', ')}`;
-  return { why, remedy: fieldRemedy(tableOperation, shape, lacking) };
+  const meant = fieldsMeant(tableOperation, shape, lacking);
+  if (meant.length < lacking.length) return { why };
+  const map = lacking.map((field, index) => `${tableOperation.noun}.${field}=${meant[index]}`).join();
+  return { why: `${why}; ${meant.join(', ')} may be meant`, map };
 }
 
-/** Returns the remedy that names fields, if the schema has another field of the same type for each that may be meant. */
-function fieldRemedy(
-  tableOperation: TableOperation,
-  shape: Shape,
-  lacking: readonly string[],
-): Remedy | undefined {
-  const { noun } = tableOperation;
+/** Finds the field that may be meant by each of ours: the only one of its type with a word of ours, or the only one, unless it is an id. */
+function fieldsMeant(tableOperation: TableOperation, shape: Shape, lacking: readonly string[]): string[] {
   const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
-  const clauses: string[] = [];
-  const maps: string[] = [];
-  for (const field of lacking) {
+  return lacking.flatMap((field) => {
     const possible = [...shape.fields].flatMap(([name, { kind }]) => {
-      const isSameType =
-        isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
+      const isSameType = integerFields.has(field) ? isNumberKind(kind) : kind === 'string';
       // An entry's own id is not its pet's id, and a delta is not a count.
       const isOther = name.toLowerCase() === 'id' || changingWordIn(name) !== undefined;
-      // Any number of an order, even its total, could otherwise be the id of its pet.
-      const isMeant =
-        noun !== 'orders' || singularWords(name).some((word) => word === 'pet' || word === 'id');
-      return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
+      return isSameType && !isOther && !usedNames.has(name) ? [name] : [];
     });
-    const likely = possible.filter((name) => noun === 'orders' && singularWords(name).includes('pet'));
-    const candidates = likely.length > 0 ? likely : possible;
-    const [name] = candidates;
-    if (name === undefined) return undefined;
+    const words = singularWords(field);
+    const alike = possible.filter((name) => singularWords(name).some((word) => words.includes(word)));
+    const [name, ...others] = alike.length > 0 || idFields.has(field) ? alike : possible;
+    if (name === undefined || others.length > 0) return [];
     usedNames.add(name);
-    clauses.push(`${lacking.length === 1 ? 'it' : field} is called ${candidates.join(' or ')}`);
-    maps.push(`${noun}.${field}=${name}`);
-  }
-  return { maps, condition: clauses.join(' and ') };
+    return [name];
+  });
 }
 
 /** Finds out whether an operation may change a count by a quantity, instead of setting it. */
@@ -167,7 +158,7 @@ export function countObstacle(
     changingWordIn([...titles, quantity].join(' ')) ?? changingWordIn(description, addingWord) ?? by;
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
   if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
-  return { why: 'a PATCH may add to the count', remedy: remedyFor(tableOperation, operation) };
+  return { why: 'a PATCH may add to the count', map: mapFor(tableOperation, operation) };
 }
 
 /**
@@ -201,16 +192,17 @@ export function lossObstacle(
 }
 
 /**
- * Returns the remedy that binds an operation by its route. The parameters before the noun get an example value. Returns undefined if a
- * required parameter has no value.
+ * Returns the value of `--map` that binds an operation by its route. The parameters before the noun get an example value. Returns
+ * undefined if something else is in the way.
  */
-export function remedyFor(tableOperation: TableOperation, operation: DocumentOperation): Remedy | undefined {
+export function mapFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
   const { id } = tableOperation;
   const { outerNames, idName } = readPath(operation.path);
   const fixed = withStatedValues(operation, tableOperation);
-  if (toParameters(fixed, tableOperation).unknownParameters.length > 0) return undefined;
+  const { unknownParameters } = toParameters(fixed, tableOperation);
+  if (unknownParameters.length > 0 || obstacleTo(tableOperation, fixed)) return undefined;
   const route = fixedRoute(fixed);
   const valueless = takesId(id) && idName === undefined ? [] : outerNames;
   const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
-  return { maps: [mapValue(id, { ...route, path })] };
+  return mapValue(id, { ...route, path });
 }

@@ -159,7 +159,7 @@ export function closestWord(word: string, candidates: readonly string[]): string
 }
 
 /** Returns the Levenshtein distance: the number of letters to insert, delete or replace. */
-export function letterDistance(from: string, to: string): number {
+function letterDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {
     const above = row;

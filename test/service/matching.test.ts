@@ -122,7 +122,7 @@ test.each([
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
   [
     'listPets=GET /shops/pets',
-    'the description has no GET /shops/pets","code":"invalid_flag","hint":"it has GET /pets, GET /shops/{shopId}/pets, P',
+    'the description has no GET /shops/pets","code":"invalid_flag","hint":"it has GET /shops/{shopId}/pets, POST /shops',
   ],
   ['deletePet=GET /pets', 'deletePet takes one id, and its path has none'],
   ['listPets=GET /pets?order=name', 'GET /pets has no query parameter order'],

@@ -214,7 +214,7 @@ const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
   columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };
 
-/** Lists our operations, bound or not. A near miss has the path of the nearest operation. */
+/** Lists our operations, bound or not. One that does not fit has its path. */
 function toMatchRecords(matches: Matches) {
   return Array.from(matches, ([operation, match]) => {
     const { state, operations } = match;
