@@ -13,8 +13,6 @@ export type Filters = Readonly<Record<string, unknown>>;
 export interface ListOptions extends CallOptions {
   /** The number of records to read; the list ends with the page that reaches it. All records by default. */
   readonly limit?: number | undefined;
-  /** The id after which the list begins, if the list is ordered by id. */
-  readonly after?: bigint | undefined;
   /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
   readonly needsWhole?: boolean | undefined;
 }
@@ -44,13 +42,13 @@ export async function* readList(
   callFor: (query: Filters) => OperationCall,
   notify: (message: ListMessage) => void,
   filters: Filters,
-  { limit, after, needsWhole }: ListOptions,
+  { limit, needsWhole }: ListOptions,
 ): AsyncGenerator<ServiceRecord[]> {
   const { id } = operation;
   const { query, isExact, matches } = applyFilters(operation, filters);
   const narrowed = narrowingClause(operation, query);
   if (needsWhole && narrowed !== undefined) throw new CutListError(narrowed, operation);
-  const open = (size: number | undefined) => pagesOf(callFor({ ...query, after, limit: size }), size);
+  const open = (size: number | undefined) => pagesOf(callFor({ ...query, limit: size }), size);
   const size = pageSize(operation, isExact ? limit : undefined);
   let pages = open(size);
   let page = await pages.next();

@@ -8,7 +8,7 @@ import type { View } from '../output/columns.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
-import { createView, isIdText, type NamedRecord } from './record-fields.ts';
+import { createView, isIdText, type NamedRecord, shownReference } from './record-fields.ts';
 
 /** Access of a verb to the records of a noun. */
 export interface Access {
@@ -44,37 +44,24 @@ export async function prepareRecords(
 }
 
 /** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */
-function nounOfNames({ context, noun, view }: Access): NamedNoun | undefined {
-  const { field = '', column = '' } = noun.reference ?? {};
+function nounOfNames({ context, noun, operation, view }: Access): NamedNoun | undefined {
+  const { field = '', column = '' } = shownReference(noun, operation) ?? {};
   return context.printer().shows(view, column) ? referenceFields[field] : undefined;
 }
 
-/** Begins to read the names that a view shows, at the same time as its records. The name of the pet of a single order is read later. */
-export function beginNames(access: Access, { isList }: { readonly isList: boolean }): void {
+/** Begins to read the names that a view shows, at the same time as its records. */
+export function beginNames(access: Access): void {
   const noun = nounOfNames(access);
-  if (noun && (isList || noun === 'categories')) access.names.beginReading(noun);
+  if (noun) access.names.beginReading(noun);
 }
 
-/** Reads the names that a view shows, by id: the names for these records, or all. Returns none if the view shows none. Never rejects. */
-export async function readNames(
-  access: Access,
-  records?: readonly ServiceRecord[],
-): Promise<ReadonlyMap<bigint, string>> {
-  const { context, names, noun } = access;
+/** Reads the names that a view shows, by id. Returns none if the view shows none. Never rejects. */
+export async function readNames(access: Access): Promise<ReadonlyMap<bigint, string>> {
   const nameNoun = nounOfNames(access);
   if (!nameNoun) return new Map();
-  // The list of categories is short, and no request reads only some of them.
-  if (nameNoun === 'categories' || !records) {
-    const all = await names.readNamesById(nameNoun);
-    return nameNoun === 'categories' && context.printer().content === 'cells' ? withoutAmbiguous(all) : all;
-  }
-  const nameById = new Map<bigint, string>();
-  for (const { fields } of records) {
-    const id = fields[noun.reference?.field ?? ''];
-    const name = typeof id === 'bigint' && !nameById.has(id) && (await names.readPetName(id));
-    if (name) nameById.set(id as bigint, name);
-  }
-  return nameById;
+  const nameById = await access.names.readNamesById(nameNoun);
+  const isCells = access.context.printer().content === 'cells';
+  return nameNoun === 'categories' && isCells ? withoutAmbiguous(nameById) : nameById;
 }
 
 /** Adds to records the names of the records that they refer to. */

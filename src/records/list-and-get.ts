@@ -48,7 +48,7 @@ export function listRecords(
     const pages = read();
     // The names and the first page are read at the same time. If both readings fail, the error of the page is reported, because the page
     // is awaited first.
-    beginNames(access, { isList: true });
+    beginNames(access);
     const first = await pages.next();
     const nameById = await readNames(access);
     // It stays undefined if a reader of stdout leaves before the first record, which ends the loop.
@@ -152,7 +152,7 @@ export async function getRecords(
     const { client, names } = access;
     const read = async (idOrName: IdOrName) =>
       readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName));
-    beginNames(access, { isList: false });
+    beginNames(access);
     const results: (ServiceRecord | CliError)[] = [];
     const concurrency = context.settings.get('concurrency');
     await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
@@ -166,7 +166,7 @@ export async function getRecords(
     const records = results.filter((result): result is ServiceRecord => !(result instanceof CliError));
     const error = joinErrors(errors, results.length, noun.plural);
     if (records.length === 0) throw error;
-    const namedRecords = withNames(access, records, await readNames(access, records));
+    const namedRecords = withNames(access, records, await readNames(access));
     const [first] = namedRecords;
     return first && idsOrNames.length === 1
       ? { kind: 'record', record: first, error }

@@ -1,5 +1,4 @@
 import { isCategoryField } from '../api/category.ts';
-import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
@@ -113,19 +112,6 @@ export class Names {
         await this.context.notice('note', `names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }
-  }
-
-  /**
-   * Reads the name of a pet, if the pet exists and can be read. It requests a list of one pet that begins after the previous id, because
-   * the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read already, it uses the whole list.
-   */
-  async readPetName(id: bigint): Promise<string | undefined> {
-    const list = this.client.contract.operations.get('listPets');
-    if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
-      return (await this.readNamesById('pets')).get(id);
-    const pages = this.client.list('listPets', {}, { after: id - 1n, limit: 1 });
-    const pets = await collectFields<PetOrCategory>(pages).catch(() => []);
-    return pets.find((pet) => pet.id === id)?.name;
   }
 
   private async findCategory(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {

@@ -108,6 +108,11 @@ export interface NamedRecord extends ServiceRecord {
   readonly referenceName?: string | undefined;
 }
 
+/** Returns the reference whose names a view can show. One name is not worth the whole list of pets, but the list of categories is short. */
+export function shownReference({ reference }: Noun, { isList }: Operation): Noun['reference'] {
+  return isList || isCategoryField(reference?.field ?? '') ? reference : undefined;
+}
+
 /**
  * Creates the view of a noun: its id, its fields, and the name of the record that it refers to. Only `--fields` shows the ids behind
  * names, and further fields of a bound service.
@@ -115,11 +120,9 @@ export interface NamedRecord extends ServiceRecord {
  * @param operation the operation that returns the records.
  * @param showsNames whether names are printed without `--fields` too.
  */
-export function createView(
-  { plural, idField, fields, reference }: Noun,
-  operation: Operation,
-  showsNames: boolean,
-): View<NamedRecord> {
+export function createView(noun: Noun, operation: Operation, showsNames: boolean): View<NamedRecord> {
+  const { plural, idField, fields } = noun;
+  const reference = shownReference(noun, operation);
   const columns: Column<NamedRecord>[] = [];
   const add = (column: Column<NamedRecord>, kind: FieldKind = 'text') => {
     if (columns.every(({ name }) => name !== column.name))

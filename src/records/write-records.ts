@@ -110,7 +110,7 @@ async function toOutput(
   });
   const messages = { error, notices: [...notices, ...notesOf(ends)] };
   if (records.length === 0) return { kind: 'nothing', ...messages };
-  const namedRecords = withNames(access, records, await readNames(access, records));
+  const namedRecords = withNames(access, records, await readNames(access));
   const [first] = namedRecords;
   if (first && ends.length === 1)
     return {
