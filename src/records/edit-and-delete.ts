@@ -81,7 +81,7 @@ export function deleteRecords(
   return prepareRecords(context, noun, noun.operations.delete, async (access) => {
     const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
     const details = await readDetails(access, ids);
-    const present = ids.filter((id) => !details.get(id)?.isMissing);
+    const present = ids.filter((id) => details.get(id)?.fields !== null);
     const describe = (some: readonly bigint[]) => recordsText(noun, some, (id) => details.get(id)?.title);
     if (present.length > 0)
       await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
@@ -97,8 +97,8 @@ export function deleteRecords(
 interface RecordDetails {
   /** The title, with the record that is deleted with it: `Rex, with its inventory entry: 3 in stock`. */
   readonly title?: string;
-  readonly fields?: JsonObject;
-  readonly isMissing?: boolean;
+  /** Null if the record does not exist. Then the question does not name it. */
+  readonly fields?: JsonObject | null;
 }
 
 /** Reads the details of each record for the question. Returns none if no question is asked. */
@@ -116,7 +116,7 @@ async function readDetails(
     } catch (error) {
       // The deletion reads the record again, and reports the error.
       if (!(error instanceof CliError)) throw error;
-      details.set(id, error.kind === 'not-found' ? { isMissing: true } : {});
+      details.set(id, error.kind === 'not-found' ? { fields: null } : {});
     }
   };
   await forEachConcurrently(context.settings.get('concurrency'), ids, read);

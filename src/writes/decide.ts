@@ -63,7 +63,7 @@ export function decide(
       const { created, expected } = intent;
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
-      const wanted = requiredValue(intent) ?? planned?.before ?? now;
+      const wanted = expected === undefined ? (created ?? planned?.before ?? now) : expected;
       // The service itself moves its date-times, such as `updatedAt`.
       const isMoved = (name: string) => isDateOf(name, created ?? null) && isDateOf(name, now);
       const ignored = created === undefined ? undefined : new Set([...abilities.readOnly].filter(isMoved));

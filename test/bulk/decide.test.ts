@@ -64,6 +64,7 @@ const lacks = 'failed no_entry: the pet has no inventory entry';
 const noEntry = `${lacks}: check the id, create the entry with \`inventory create\`, or apply with --create-missing`;
 const perhapsMade = 'unknown perhaps_made: it may have been made: look for it before you send it again';
 const otherName = 'failed changed: name "Mia" now, not name "Rex" as expected';
+const appeared = 'failed changed: name "Mia" now, not no record as expected';
 const furtherStatus = 'failed changed: status "available" now, not no status as expected';
 const furtherId = 'failed changed: id 1 now, not no id as expected';
 const noWay = `${lacks}, and the service offers no way to create one: check the id`;
@@ -181,6 +182,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is as it was shown', remove(rex), certain, { ...rex }, 'remove'],
     ['has got a field since it was shown', remove(rex), certain, { ...rex, id: 1n }, furtherId],
     ['has changed', remove(rex), certain, mia, otherName],
+    ['was not there when it was shown', remove(null), certain, { name: 'Mia' }, appeared],
+    ['is not there, as it was shown', remove(null), certain, null, `failed no_record: ${noRecord}`],
     ['has changed since the plan', remove(), planned(rex, null, 'remove'), mia, otherName],
     ['is not there', remove(), certain, null, `failed no_record: ${noRecord}`],
     ['is not there, in an undo', takeBack(rex), certain, null, 'unchanged'],

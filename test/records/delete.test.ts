@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { runTyping } from '../helpers/person.ts';
+import { openConfig } from '../helpers/config-folder.ts';
+import { type Answers, runTyping } from '../helpers/person.ts';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { failed, runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -85,3 +86,30 @@ test('a pet that has got a field since the question is not deleted', async () =>
   );
   expect(server.calls()).not.toContain('DELETE /pets/1');
 });
+
+test.each([
+  ['pets', '/pets', { name: 'Rex', categoryId: 1 }],
+  ['categories', '/categories', { name: 'Dogs' }],
+  ['orders', '/store/orders', { petId: 1, quantity: 2 }],
+  ['inventory', '/store/inventory', { quantity: 2, status: 'sold' }],
+])(
+  '%s delete leaves a record that no question has shown, because it was missing then',
+  async (noun, path, fields) => {
+    const missing = new Set<string>();
+    await using server = await recordingServer({}, ({ method, path: place }) => {
+      const id = Number(place.split('/').at(-1));
+      if (method === 'DELETE') return { status: 204 };
+      if (place === `${path}/8` || missing.has(place)) return { body: { id, petId: id, ...fields } };
+      missing.add(place);
+      return refusal(404);
+    });
+    const { env } = openConfig({ profiles: { prod: { 'base-url': server.url, protected: true } } });
+    const run = (line: string, answers: Answers) =>
+      runTyping(`${noun} delete ${line}`.split(' '), answers, { env });
+    const appeared = '9 was changed in the meantime: ';
+    expect(await run('9 --profile prod', [])).toMatchObject(failed(1, appeared));
+    missing.clear();
+    expect(await run(`9 8 --base-url ${server.url}`, [['8 (', 'y\r']])).toMatchObject(failed(3, appeared));
+    expect(server.calls().filter((call) => call.startsWith('DELETE '))).toEqual([`DELETE ${path}/8`]);
+  },
+);
