@@ -11,6 +11,7 @@ import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { parseChoice } from '../process/errors.ts';
 import { caseless, countCaseless, sanitize } from '../process/text.ts';
+import { isIdText, statusesOf } from '../records/record-fields.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
@@ -90,10 +91,8 @@ const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) =>
     run: runs,
     field: fieldNames,
     check: checkNames,
-    status: async (context, { path: [noun] }) => {
-      const { statusesOf } = await import('../records/record-fields.ts');
-      return toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []);
-    },
+    status: async (context, { path: [noun] }) =>
+      toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []),
   };
 
 function toOffers(words: readonly string[]): Offer[] {
@@ -120,7 +119,8 @@ async function readAllRecords<K extends ListId>(
  */
 function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { prefix }: Cursor): Offer[] {
   const counts = countCaseless(records.map(({ name }) => name));
-  const isClear = (name: string) => counts.get(caseless(name)) === 1 && !/^-|^\d+$/.test(name);
+  const isClear = (name: string) =>
+    counts.get(caseless(name)) === 1 && !name.startsWith('-') && !isIdText(name);
   return records.map(({ id, name }) =>
     !/^\d/.test(prefix) && isClear(name) ? { word: name } : { word: `${id}`, summary: name },
   );
