@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
@@ -119,7 +120,7 @@ function storeToServe({ io }: Context, { data, empty, pets, requireToken }: Serv
     );
   if (empty) return new Store();
   if (data === undefined) return seedStore(pets);
-  const store = readStore(data);
+  const store = readStore(resolve(io.cwd, data));
   if (!store)
     throw new UsageError(`--data ${data}: no such file`, `\`petstore offline pull --to ${data}\` writes one`);
   return store;

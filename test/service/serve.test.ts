@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { failed, runCli } from '../helpers/run-cli.ts';
+import { failed, fakeIo, runCli } from '../helpers/run-cli.ts';
 import { type Serving, serve } from '../helpers/serving.ts';
 import { outcomeOf, spawnCli, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -53,7 +53,7 @@ test('--data serves the store of a file and does not change the file', async () 
   const text =
     '{"categories":[{"id":1,"name":"Dogs"}],"pets":[{"id":9223372036854775807,"name":"Rex","categoryId":1}]}';
   await writeFile(file, text);
-  const serving = await serve(`--data ${file}`);
+  const serving = await serve('--data shop.json', fakeIo({ cwd: folder }));
   expect(await (await fetch(`${serving.url}/pets`)).text()).toBe(
     '[{"id":9223372036854775807,"name":"Rex","categoryId":1,"status":"available"}]',
   );
