@@ -136,6 +136,6 @@ type Order = RecordOf<'orders'>;
 
 /** Compares orders by ship date, so that overdue ones come first. Orders without a date come last. */
 function byShipDate(a: Order, b: Order): number {
-  const time = ({ shipDate }: Order) => Date.parse(shipDate ?? '') || Number.MAX_SAFE_INTEGER;
+  const time = ({ shipDate }: Order) => Date.parse(shipDate ?? '9999-12-31');
   return time(a) - time(b);
 }
