@@ -74,16 +74,14 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
   const state = row.state.kind;
-  const isCreate = row.intent.kind === 'create';
+  const takesId = row.intent.kind === 'create' && as === 'applied';
   if (state !== 'unknown' && !isLeft(row))
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
     );
-  if (!isCreate && made !== undefined)
-    throw new UsageError(
-      `${name}=${made}: the row has a record, and only a row that creates one takes its id`,
-    );
-  if (isCreate && as === 'applied' && made === undefined)
+  if (!takesId && made !== undefined)
+    throw new UsageError(`${name}=${made}: only a row that has created its record takes an id`);
+  if (takesId && made === undefined)
     throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
   const reason: Reason = {
     code: 'settled',
