@@ -7,7 +7,7 @@ import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { defaultFlags, type Run } from './run.ts';
-import { isPerhapsWritten, isResumable, needsPerson, type RunRow } from './run-row.ts';
+import { isPerhapsWritten, type RunRow, waitOf } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextSubject, type SessionSubject, shardOfUndo } from './session-subject.ts';
 import { findTarget, lockTarget } from './target.ts';
@@ -80,7 +80,7 @@ async function describeUndo(context: Context, { run, undoneRun }: SessionSubject
 
 /** Returns true if it is uncertain whether a row was written, and a resume finds out. */
 function isSettledByResume(row: RunRow): boolean {
-  return doubtOf(row) !== undefined && isResumable(row) && !needsPerson(row);
+  return doubtOf(row) !== undefined && waitOf(row) === 'resume';
 }
 
 /** Says which run is undone. */

@@ -1,9 +1,8 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, lookUpCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
-import { reasonOf } from '../writes/row.ts';
 import type { Run, RunHeader } from './run.ts';
-import { isKnown, isResumable, needsPerson, rowName } from './run-row.ts';
+import { rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';
@@ -39,36 +38,48 @@ export function followUpOf(
   if (unwritten === 'journal') return undefined;
   // Another file, because this session could not write its file.
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
-  const openRows = rows.filter((row) => isResumable(row) || needsPerson(row));
+  const openRows = rows.filter((row) => waitOf(row) !== undefined);
   if (unwritten === undefined && openRows.length === 0) return undefined;
-  // A resume would do to the next row what was wrong with this one.
-  const knownRow = openRows.find(isKnown);
-  if (knownRow) return settleFollowUp(context, id, rowName(knownRow));
-  // Each row may wait for a person or for another run.
-  const waits = openRows.flatMap(
-    (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : reasonOf(row.state)?.waitsFor) ?? [],
-  );
-  const [firstWait] = waits;
-  if (!firstWait || waits.length < openRows.length) return goOn(...again);
-  if (firstWait.row === undefined) return goOn('undo', firstWait.run);
-  const createRow = openRows.find((row) => row.id === undefined && rowName(row) === firstWait.row);
-  const isOwn = createRow && firstWait.run === id;
-  const findCommand = isOwn ? lookUpCommand(context, nouns[noun], createRow) : undefined;
-  return settleFollowUp(context, firstWait.run, firstWait.row, findCommand);
+  // A resume would send the next count to a service that adds.
+  const toCorrect = openRows.find((row) => waitOf(row) === 'correction');
+  if (toCorrect) return settleFollowUp(context, id, [rowName(toCorrect)]);
+  const [first] = openRows;
+  if (!first || openRows.some((row) => waitOf(row) === 'resume')) return goOn(...again);
+  const waits = openRows.map((row) => {
+    const wait = waitOf(row);
+    return typeof wait === 'object' ? wait : { run: id, row: rowName(row) };
+  });
+  const [{ run, row } = { run: id }] = waits;
+  if (row === undefined) return goOn('undo', run);
+  const findCommand =
+    run === id && first.id === undefined ? lookUpCommand(context, nouns[noun], first) : undefined;
+  const names = waits.flatMap((wait) => (wait.run === run ? (wait.row ?? []) : []));
+  return settleFollowUp(context, run, names, findCommand);
 }
 
+/** The most rows that a command names. */
+const maxNames = 10;
+
 /**
- * Returns the step in which a person says what happened to a row.
+ * Returns the step in which a person says what happened to rows.
  *
- * @param row its name: see `rowName`.
- * @param findCommand the command that finds the record of the row, if its id is unknown.
+ * @param rows their names: see `rowName`.
+ * @param findCommand the command that finds the record of the first row, if its id is unknown.
  */
-export function settleFollowUp(context: Context, run: string, row: string, findCommand?: string): FollowUp {
-  // A row that is named by its line has created a record, whose id the person must give.
-  const name = row.startsWith('line:') ? `${row}=<id>` : row;
-  const command = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
+export function settleFollowUp(
+  context: Context,
+  run: string,
+  [first = '', ...others]: readonly string[],
+  findCommand?: string,
+): FollowUp {
+  // A row that is named by its line has created a record, whose id the person must give. Each such record is looked for by itself.
+  const names = first.startsWith('line:')
+    ? [`${first}=<id>`]
+    : [first, ...others.filter((name) => !name.startsWith('line:'))].slice(0, maxNames);
+  const command = followUpCommand(context, ['runs', 'settle', run, ...names, '--as', 'applied']);
+  const records = names.length > 1 ? 'records' : 'record';
   const firstStep =
-    findCommand === undefined ? 'look at the record, and' : `look for the record: ${findCommand}; then`;
+    findCommand === undefined ? `look at the ${records}, and` : `look for the record: ${findCommand}; then`;
   return { command, hint: `${firstStep} say what happened: ${command}, or --as failed` };
 }
 

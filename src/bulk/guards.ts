@@ -22,11 +22,11 @@ const minRowsForZeroGuard = 10;
 
 /** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
 export function brokenGuard(
-  { header }: Run,
+  { rows }: Run,
   { rowsToWrite }: Plan,
   { maxChanges, maxDelta, allowZero }: Guards,
 ): UsageError | undefined {
-  const rowCount = header.rows - header.invalid - header.skipped;
+  const rowCount = rows.length;
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
   if (maxChanges && rowsToWrite.length > most) {
     const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);

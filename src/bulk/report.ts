@@ -214,11 +214,13 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   return `look at what has changed; to delete a record as it is now: ${remove}`;
 }
 
+/** The reasons for which no later undo takes a row back. */
+const lastingReasons: readonly string[] = ['changed', 'later_run', 'no_delete', 'no_removal'];
+
 /** Returns true if another undo may take back a row that was left alone. */
 function mayBeTakenBack({ state }: RunRow): boolean {
   const reason = reasonOf(state);
-  if (reason === undefined || reason.waitsFor) return true;
-  return !['changed', 'later_run'].includes(reason.code) && reasonRule(reason.code).isLasting !== true;
+  return reason === undefined || reason.waitsFor !== undefined || !lastingReasons.includes(reason.code);
 }
 
 /** Returns the rows that an undo has not taken back. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { lowestIndex, type RecordValue } from '../api/record-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { reasonRule } from '../writes/reasons.ts';
+import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Intent, type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
 
 /** A row of a run: its line, what its plans have read, and the text of its record. Only `run-events.ts` changes it. */
@@ -81,21 +81,24 @@ export function isLeft({ state }: Pick<RunRow, 'state'>): boolean {
   return state.kind === 'unprocessed' || state.kind === 'unsettled';
 }
 
-/** Returns true if `resume` looks at a row: it is left, or unknown. A create, and a row whose write is known, wait for a person. */
+/**
+ * Returns what an open row waits for, which is left or unknown: a resume, a person who says what happened to it, a person who corrects
+ * its record because the write did something else, or another run. Any other row waits for nothing.
+ */
+export function waitOf({
+  state,
+  intent,
+}: Pick<RunRow, 'state' | 'intent'>): 'resume' | Reason['waitsFor'] | 'person' | 'correction' {
+  if (isLeft({ state })) return reasonOf(state)?.waitsFor ?? 'resume';
+  if (state.kind !== 'unknown') return undefined;
+  return intent.kind === 'create' ? 'person' : (reasonRule(state.reason.code).waitsFor ?? 'resume');
+}
+
+/** Returns true if `resume` looks at a row. It reads the record of an unknown row again even if that waits for a person. */
 export function isResumable(row: RunRow): boolean {
-  return isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isKnown(row));
-}
-
-/** Returns true if it is known what the write of an unknown row did, and a person must correct it. */
-export function isKnown({ state }: Pick<RunRow, 'state'>): boolean {
-  const reason = reasonOf(state);
-  return reason !== undefined && reasonRule(reason.code).endsRow === true;
-}
-
-/** Returns true if an unknown row waits for a person. `resume` reads its record again nevertheless, unless the row is a create. */
-export function needsPerson({ state, intent }: Pick<RunRow, 'state' | 'intent'>): boolean {
-  if (state.kind !== 'unknown') return false;
-  return intent.kind === 'create' || reasonRule(state.reason.code).needsPerson === true;
+  const wait = waitOf(row);
+  const isMade = row.state.kind === 'unknown' && row.intent.kind === 'create';
+  return wait !== undefined && wait !== 'correction' && !isMade;
 }
 
 /** The numbers of rows of a run. */

@@ -47,7 +47,7 @@ export async function settleByHand(
     if (unknown)
       throw new UsageError(
         `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
-        settleFollowUp(context, undoes, rowName(unknown)).hint,
+        settleFollowUp(context, undoes, [rowName(unknown)]).hint,
       );
   }
   using journal = new Journal(journalPath(list.folder, runId), run);

@@ -9,19 +9,18 @@ interface ReasonRule {
   readonly kind?: ErrorKind;
   /** What the user can do, a sentence. */
   readonly hint?: string;
-  /** True if no further reading can settle an unknown row, so that a person must. */
-  readonly needsPerson?: true;
-  /** True if every later try fails in the same way. A row that is `changed` may succeed once somebody has changed its record back. */
-  readonly isLasting?: true;
+  /**
+   * Who must settle an unknown row, because no further reading can: a person who says what happened, or a person who corrects the record,
+   * because it is known what the write did.
+   */
+  readonly waitsFor?: 'person' | 'correction';
   /** True if a failed row may succeed later, whatever the error was. */
   readonly isTransient?: true;
-  /** True if it is known what the write did, so that no resume sends the row again. */
-  readonly endsRow?: true;
   /** True if the message states the value that was sent. */
   readonly saysSent?: true;
 }
 
-const forPerson: ReasonRule = { needsPerson: true };
+const forPerson: ReasonRule = { waitsFor: 'person' };
 
 const rules = {
   // The record is not as the row needs it.
@@ -29,7 +28,7 @@ const rules = {
   no_entry: { kind: 'not-found' },
   changed: {
     hint: 'look at it and decide again; nothing was overwritten',
-    needsPerson: true,
+    waitsFor: 'person',
     saysSent: true,
   },
   below_zero: { kind: 'usage' },
@@ -40,13 +39,13 @@ const rules = {
     isTransient: true,
     hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
   },
-  no_delete: { isLasting: true },
-  no_removal: { kind: 'usage', isLasting: true },
+  no_delete: {},
+  no_removal: { kind: 'usage' },
   // The write may have been applied.
   perhaps_made: forPerson,
   accepted: forPerson,
   other_value: { ...forPerson, saysSent: true },
-  other_count: { ...forPerson, saysSent: true, endsRow: true },
+  other_count: { waitsFor: 'correction', saysSent: true },
   unread: {},
   // The service offers no way to read it.
   unbound: forPerson,

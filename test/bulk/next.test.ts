@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isFields, type RecordValue } from '../../src/api/record-values.ts';
-import { needsPerson } from '../../src/bulk/run-row.ts';
+import { waitOf } from '../../src/bulk/run-row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
@@ -333,7 +333,7 @@ test('an uncertain row that the service cannot show is for a person, not for a f
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
   const { outcome } = follow(add, [begin], 'sent', planned(5, 10), situation);
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
-  expect(outcome && needsPerson({ intent: add, state: outcome })).toBe(true);
+  expect(outcome && waitOf({ intent: add, state: outcome })).toBe('person');
 });
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.

@@ -216,3 +216,17 @@ test('a run whose undo another version has written is neither undone again nor r
     expect(await shop.run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(path) });
   expect([...shop.stock.values()]).toEqual([5]);
 });
+
+test('the guards of an undo count the rows that a person has since settled as applied', async () => {
+  const ids = shelves(20, 0).map((_, index) => index + 1);
+  await using shop = await stockShop(shelves(20, 0), { 'stock.csv': toCsv(shelves(20, 5)) });
+  trouble(shop, (petId) => (petId > 1 ? 425 : undefined));
+  await shop.report(`${apply} --retries 0`);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 1 });
+  shop.misbehave = undefined;
+  for (const id of ids) shop.stock.set(`${id}`, 5);
+  await shop.run(`runs settle r1 ${ids.slice(1).join(' ')} --as applied`);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 2, error: { code: 'guard' } });
+  const words = 'undo r1 --yes --allow-zero --max-changes 100%';
+  expect(await shop.report(words)).toMatchObject({ code: 0, applied: 20 });
+});
