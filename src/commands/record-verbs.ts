@@ -13,7 +13,6 @@ import {
   fieldKinds,
   flagOf,
   type IdOrName,
-  namedNoun,
   parseIdOrName,
   parseText,
 } from '../records/record-fields.ts';
@@ -104,7 +103,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
 /** Creates the arguments for the ids or names of a noun's records. */
 function idArguments(noun: Noun) {
   const { singular, plural } = noun;
-  const hasNames = namedNoun(noun) !== undefined;
+  const hasNames = referenceFields[noun.idName] !== undefined;
   const [term, pluralTerm] = hasNames ? ['id or name', 'ids or names'] : ['id', 'ids'];
   const options = {
     label: 'id',

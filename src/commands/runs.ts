@@ -46,7 +46,7 @@ function findRuns(
     view: runsView,
     async run() {
       const petId =
-        typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
+        typeof pet === 'string' ? await new Names(context, await context.client()).findId('petId', pet) : pet;
       const list = await listRuns(context.io);
       for (const { problem } of list.unreadable) await context.notice('warning', problem.message);
       return { kind: 'list', pages: [await readRuns(list, petId)], limit };

@@ -17,7 +17,6 @@ import {
   findField,
   flagOf,
   type IdOrName,
-  namedNoun,
   recordsText,
   statusesOf,
 } from './record-fields.ts';
@@ -50,7 +49,7 @@ export function updateRecords(
         `update ${noun.singular}: nothing to change`,
         `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
       );
-    const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
+    const ids = await access.names.findIds(noun.idName, idsOrNames);
     await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
     const value = await access.names.resolve(body);
     const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
@@ -67,7 +66,7 @@ export function writeCount(
 ): Promise<PreparedCommand> {
   const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
   return prepareRecords(context, nouns.inventory, operation, async (access) => {
-    const id = await access.names.findId('pets', pet);
+    const id = await access.names.findId('petId', pet);
     const questions = {
       set: `set the stock of pet ${id} to ${count}`,
       add: `change the stock of pet ${id} by ${count}`,

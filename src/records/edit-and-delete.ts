@@ -12,14 +12,14 @@ import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.
 import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, prepareRecords } from './access.ts';
 import { parseFields } from './body-fields.ts';
-import { type IdOrName, namedNoun, recordsText } from './record-fields.ts';
+import { type IdOrName, recordsText } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
 export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.update, async (access) => {
     const editor = findEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
-    const id = await access.names.findId(namedNoun(noun), idOrName);
+    const id = await access.names.findId(noun.idName, idOrName);
     const subject = `${noun.singular} ${id}`;
     await confirmWrite(context, { what: `change ${subject}` });
     const shown = await readRecord(access.client, noun.name, id, { isFresh: true });
@@ -79,7 +79,7 @@ export function deleteRecords(
   idsOrNames: readonly IdOrName[],
 ): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.delete, async (access) => {
-    const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
+    const ids = await access.names.findIds(noun.idName, idsOrNames);
     const details = await readDetails(access, ids);
     const present = ids.filter((id) => details.get(id)?.fields !== null);
     const describe = (some: readonly bigint[]) => recordsText(noun, some, (id) => details.get(id)?.title);

@@ -12,7 +12,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Access, beginNames, prepareRecords, readNames, withNames } from './access.ts';
 import { Names } from './names.ts';
-import { type IdOrName, type NamedRecord, namedNoun, toServiceStatuses } from './record-fields.ts';
+import { type IdOrName, type NamedRecord, toServiceStatuses } from './record-fields.ts';
 
 interface ListQuery {
   /** Only records with one of these statuses are listed. */
@@ -151,7 +151,7 @@ export async function getRecords(
   return prepareRecords(context, noun, operationId, async (access) => {
     const { client, names } = access;
     const read = async (idOrName: IdOrName) =>
-      readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName));
+      readRecord(client, noun.name, await names.findId(noun.idName, idOrName));
     beginNames(access);
     const results: (ServiceRecord | CliError)[] = [];
     const concurrency = context.settings.get('concurrency');

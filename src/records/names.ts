@@ -48,11 +48,12 @@ export class Names {
   /**
    * Returns an id, or the id of the record with a name, in any case.
    *
-   * @param noun undefined if its records have no names.
+   * @param field the name of such an id in records: `petId`.
    * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
    */
-  async findId(noun: NamedNoun | undefined, idOrName: IdOrName): Promise<bigint> {
+  async findId(field: string, idOrName: IdOrName): Promise<bigint> {
     if (typeof idOrName === 'bigint') return idOrName;
+    const noun = referenceFields[field];
     if (!noun) throw new Error(`${idOrName}: these records have no names`);
     const records = await this.readList(noun);
     const matches = records.filter((record) => caseless(record.name) === caseless(idOrName));
@@ -76,9 +77,9 @@ export class Names {
   }
 
   /** Returns each id once, in the order of the arguments. @see findId */
-  async findIds(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
+  async findIds(field: string, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
-    for (const idOrName of idsOrNames) ids.add(await this.findId(noun, idOrName));
+    for (const idOrName of idsOrNames) ids.add(await this.findId(field, idOrName));
     return [...ids];
   }
 
@@ -91,7 +92,7 @@ export class Names {
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {
       if (!isCategoryField(field)) {
-        if (isName(field, value)) resolved.set(field, await this.findId('pets', value));
+        if (isName(field, value)) resolved.set(field, await this.findId(field, value));
         continue;
       }
       const category = isName(field, value) ? await this.findCategory(value) : value;
@@ -116,7 +117,7 @@ export class Names {
 
   private async findCategory(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.hasList('categories')) return { name };
-    const id = await this.findId('categories', name);
+    const id = await this.findId('categoryId', name);
     return { id, name: (await this.readNamesById('categories')).get(id) ?? name };
   }
 }

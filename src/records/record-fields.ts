@@ -1,13 +1,6 @@
 import { isCategoryField } from '../api/category.ts';
 import { type Contract, fieldBounds } from '../api/contract.ts';
-import {
-  type Field,
-  type FieldKind,
-  type NamedNoun,
-  type Noun,
-  type NounName,
-  referenceFields,
-} from '../api/nouns.ts';
+import type { Field, FieldKind, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
@@ -82,11 +75,6 @@ export function toServiceValue(
 function requireText(value: JsonValue): string {
   if (typeof value !== 'string') throw new ValueError('must be a string');
   return value;
-}
-
-/** Returns the noun whose names can replace the ids of a noun. */
-export function namedNoun({ idName }: Noun): NamedNoun | undefined {
-  return referenceFields[idName];
 }
 
 /** Finds a field by its name in a request or by its column. */

@@ -53,7 +53,7 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
       const entry = stored.get(path);
       if (method === 'GET' && records[path]) {
         const all = [...stored].filter(([key]) => key.startsWith(`${path}/`)).map(([, value]) => value);
-        return { body: target.includes('after=') ? [] : all };
+        return { body: all };
       }
       if (method === 'POST') return make(path, JSON.parse(body));
       if (!entry) return refusal(404);
