@@ -148,14 +148,6 @@ export function mapValue(id: OperationId, route: Route): string {
   return `${id}='${routeText(route)}'`;
 }
 
-/** Returns the route of an operation with the fixed values of its parameters: `GET /pets?sort=name`. */
-export function fixedRoute({ method, path, parameters }: DocumentOperation): Route {
-  const values = parameters.flatMap(({ name, fixedValue }) =>
-    fixedValue === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(fixedValue)}`],
-  );
-  return { method, path: values.length === 0 ? path : `${path}?${values.join('&')}` };
-}
-
 /** Lists the documented success statuses in ascending order. */
 export function successStatuses(responses: JsonObject): number[] {
   return Object.keys(responses)

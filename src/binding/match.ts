@@ -32,14 +32,13 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  readonly form: PathForm;
   readonly obstacle: Obstacle | undefined;
 }
 
 /** The signs by which one of several operations is preferred, the strongest first. */
 const preferences: readonly ((candidate: Candidate, tableOperation: TableOperation) => boolean)[] = [
   ({ operation }, { id }) => operation.operationId === id,
-  ({ form }, { noun }) => isNounAlone(noun, form),
+  ({ operation: { path } }, { noun }) => isNounAlone(noun, readPath(path)),
   ({ operation }, { method }) => operation.method === method,
 ];
 
@@ -69,8 +68,7 @@ export function matchOperations(
   const matches = new Map<OperationId, Match>(operationIds.map((id) => [id, missing]));
   for (const [id, operation] of mapped) {
     const doubt = countObstacle(tableOperationOf(id), operation);
-    // A PATCH may need --map because it says nothing.
-    const clause = doubt && doubt.map === undefined ? `, though ${doubt.why}` : '';
+    const clause = doubt ? `, though ${doubt.why}` : '';
     matches.set(id, { state: 'bound', operations: [operation], why: `set by --map${clause}` });
   }
   for (const noun of Object.values(nouns)) {
@@ -92,10 +90,12 @@ export function matchOperations(
       );
       matches.set(id, choose(tableOperation, candidates));
     }
-    const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
-    for (const id of refusal ? [create, update, remove] : []) {
-      const write = matches.get(id) ?? missing;
-      if (write !== missing && refusal && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
+    const foreign = [list, get].flatMap((id) => matches.get(id) ?? []).find(({ isForeign }) => isForeign);
+    for (const id of foreign ? [create, update, remove] : []) {
+      const [write] = matches.get(id)?.operations ?? [];
+      if (!write || !foreign || mapped.has(id)) continue;
+      const why = `its records are of another kind (${foreign.operations.map(routeText)}: ${obstacleText(foreign)})`;
+      matches.set(id, { state: 'unbindable', operations: [write], why });
     }
     const updating = boundIn(matches, update);
     const read = boundIn(matches, get) ? get : list;
@@ -119,12 +119,6 @@ function mayBe({ noun, method }: TableOperation, operation: DocumentOperation): 
 function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
   const match = matches.get(id);
   return match?.state === 'bound' ? match.operations[0] : undefined;
-}
-
-/** Refuses a write because its read was refused: the records are of another kind. Only the refusal of the read names a --map flag. */
-function refuseWrite({ operations }: Match, { operations: [read], ...refusal }: Match): Match {
-  const why = `its records are of another kind (${read && routeText(read)}: ${obstacleText(refusal)})`;
-  return { state: 'unbindable', operations: operations.slice(0, 1), why };
 }
 
 /** Collects the fields of a noun from the bodies and answers of operations whose path or schema is about it, or in these collections. */
@@ -171,11 +165,7 @@ function toCandidate(
   const place = placeObstacle(tableOperation, operation, form, facts);
   // An operation with two obstacles says nothing about the other operations of the noun.
   const isOther = place && refusalOf(withStatedValues(operation, tableOperation));
-  return {
-    operation,
-    form,
-    obstacle: isOther ? { ...place, isForeign: false } : (place ?? refusalOf(operation)),
-  };
+  return { operation, obstacle: isOther ? { ...place, isForeign: false } : (place ?? refusalOf(operation)) };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */

@@ -3,7 +3,7 @@ import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
-import { type DocumentOperation, fixedRoute, mapValue, type Obstacle } from './document.ts';
+import { type DocumentOperation, mapValue, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
@@ -201,8 +201,11 @@ export function mapFor(tableOperation: TableOperation, operation: DocumentOperat
   const fixed = withStatedValues(operation, tableOperation);
   const { unknownParameters } = toParameters(fixed, tableOperation);
   if (unknownParameters.length > 0 || obstacleTo(tableOperation, fixed)) return undefined;
-  const route = fixedRoute(fixed);
   const valueless = takesId(id) && idName === undefined ? [] : outerNames;
-  const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
-  return mapValue(id, { ...route, path });
+  const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), operation.path);
+  const values = fixed.parameters.flatMap(({ name, fixedValue }) =>
+    fixedValue === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(fixedValue)}`],
+  );
+  const query = values.length === 0 ? '' : `?${values.join('&')}`;
+  return mapValue(id, { method: operation.method, path: path + query });
 }
