@@ -61,7 +61,7 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   const action = summary.charAt(0).toLowerCase() + summary.slice(1);
   throw new UnboundError(
     `the service offers no way to ${action}: ${contract.missing.get(id) ?? notDescribed} (${id})`,
-    '`petstore api bind` says what the description has, and binds it with --map',
+    '`petstore api bind` shows what the description has; --map binds an operation',
   );
 }
 

@@ -76,7 +76,7 @@ function recordObstacle(
   if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
   if (answer.shape.kind === 'unknown') return undefined;
   const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return { why: 'it answers no single list of records', isForeign: true };
+  if (!content) return { why: 'its answer has no list of records, or several', isForeign: true };
   const { shape } = content;
   if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
   // The answer to a write may have any form, except a record whose fields have other types.
@@ -156,7 +156,7 @@ export function countObstacle(
   const by = /\bchang\w* by\b/i.exec(description)?.[0];
   const word =
     changingWordIn([...titles, quantity].join(' ')) ?? changingWordIn(description, addingWord) ?? by;
-  if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
+  if (word !== undefined) return { why: `it says ${word}, so it may change the count instead of setting it` };
   if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
   return { why: 'a PATCH may add to the count', map: mapFor(tableOperation, operation) };
 }

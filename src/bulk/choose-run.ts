@@ -43,7 +43,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
   if (id === undefined && shard)
     throw new UsageError(
       `${verb}: the last run, ${info.id}, is shard ${shardName(shard)} of ${header.name}`,
-      `name it, and the runs of the other shards: petstore ${verb} ${(verb === 'undo' && header.undoes) || info.id}; \`petstore runs\` lists them`,
+      `name the run of each shard, one command each: petstore ${verb} ${(verb === 'undo' && header.undoes) || info.id}; \`petstore runs\` lists them`,
     );
   if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== null && header.profile !== settings.profile?.value;

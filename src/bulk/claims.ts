@@ -165,7 +165,7 @@ function claimOnUndo(
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
 function leaveToPerson({ id }: RunInfo, doubt: Doubt): Outcome {
-  const message = `run ${id} has planned this record since, so its value proves nothing: look at it, and say what happened`;
+  const message = `run ${id} has since planned this record, so its value does not show whether this row was written: find out, then settle the row`;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
@@ -174,7 +174,7 @@ function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefi
   // A person has since settled the row of that run: it was not written.
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied') return undefined;
-  const message = `it is unknown whether run ${id} wrote this record: look at it, and say what happened`;
+  const message = `it is unknown whether run ${id} wrote this record: find out, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };
 }

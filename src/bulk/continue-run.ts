@@ -52,7 +52,7 @@ async function continueRun(
   const list = await listRuns(context.io);
   const info = chooseRun(list, query, context.settings);
   if (!info) {
-    const note = `there is no run on this target, so there is nothing to ${verb}: only commands that read a file or an editor are runs`;
+    const note = `there is no run on this service, so there is nothing to ${verb}: only apply, edit and commands with --from are runs`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
   }
   const subject = await readNextSubject(list, verb, info);
@@ -74,7 +74,7 @@ async function describeUndo(context: Context, { run, undoneRun }: SessionSubject
   if (uncertainRows.length > 0)
     await context.notice(
       'warning',
-      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; run \`petstore resume ${undoneRun.id}\` first: it finds out`,
+      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to find out, run \`petstore resume ${undoneRun.id}\` first`,
     );
 }
 

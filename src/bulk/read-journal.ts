@@ -188,6 +188,6 @@ export function readUnreadableHead(path: string): UnreadableHead {
 function unreadableError(path: string, why: string, otherWay = ''): CliError {
   return new CliError('usage', `${path}: this journal cannot be read: ${why}; nothing was written`, {
     code: 'invalid_input',
-    hint: `${otherWay}look at the records of its rows, then move the file away: after that nothing shows what the run booked`,
+    hint: `${otherWay}check the records of its rows, then move the file away; petstore then no longer knows what the run booked`,
   });
 }

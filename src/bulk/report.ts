@@ -192,7 +192,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 }
 
 const noJournalHint =
-  'look at the records: without its journal the run cannot be continued, and nothing shows what it has booked';
+  'check the records: without its journal the run can be neither resumed nor undone, and its bookings are not known';
 
 /** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
@@ -200,7 +200,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some((row) => reasonOf(row.state)?.code === 'stale');
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
-  if (first && next) return first.endsWith('?') ? `${first} Then ${next}` : `${first}; then ${next}`;
+  if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
   if (header.undoes === null)
     return rejects && `correct the rejected rows, then run: ${rejectsLine(context, header, rejects)}`;

@@ -189,7 +189,7 @@ async function writePlan(
     stop.trigger(new InterruptedError(signal));
     void context.notice(
       'status',
-      `stopping: up to ${durationText(graceMs)} for requests in flight; a second signal ends at once`,
+      `stopping: waiting up to ${durationText(graceMs)} for requests in flight; a second signal stops at once`,
     );
   };
   const total = plan.rowsToWrite.length;

@@ -57,9 +57,7 @@ export async function settleByHand(
   const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
   if (remaining === 0) journal.appendEnd(rejects && resolve(context.io.cwd, rejects));
   const state =
-    remaining === 0
-      ? ' is finished'
-      : `: ${counted(remaining, 'more row is', 'more rows are')} unknown or left`;
+    remaining === 0 ? ' is finished' : `: ${counted(remaining, 'row is', 'rows are')} still unknown or left`;
   return {
     kind: 'text',
     text: `run ${runId}${state}\n`,
@@ -85,7 +83,7 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
   if (!takesId && made !== undefined)
     throw new UsageError(`${name}=${made}: only a row that has created its record takes an id`);
   if (takesId && made === undefined)
-    throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
+    throw new UsageError(`${name} needs the id of the record that was created: ${name}=<id>`);
   const reason: Reason = {
     code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,

@@ -153,7 +153,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
 }
 
 /**
- * Asks for an id that no record has: one above the largest id of the list. If the service refuses it as too large, or has a record
+ * Asks for an id that no record has: 1,000 above the largest id of the list. If the service refuses it as too large, or has a record
  * with it on a page that was not read, asks for the largest int32.
  */
 export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {

@@ -160,7 +160,7 @@ async function checkFilter(context: CheckContext, list: CheckAnswer): Promise<Fi
       return warn(reason, failOn(answer, reason, details));
     }
     const foreign = records.find((record) => record[name] !== undefined && !isShown(value, record[name]));
-    const reason = `${subject} lets other records through`;
+    const reason = `${subject} also returns other records`;
     return foreign && failOn(answer, reason, { ...details, got: printJson(foreign) });
   }
   return undefined;

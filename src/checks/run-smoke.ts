@@ -37,7 +37,7 @@ export async function runSmoke(
   const stop = new Stop<WhyStopped>();
   const stopBy = (signal: Signal) => {
     stop.trigger(signal, `stopped by ${signal}`);
-    const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
+    const choice = signal === 'SIGINT' ? '; press Ctrl-C again to leave them' : '';
     if (write) void print(`stopped: removing the records of this run${choice}`);
   };
   if (maxTimeMs !== undefined) {

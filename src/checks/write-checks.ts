@@ -225,7 +225,7 @@ async function removeTestRecord(
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
   const foreign = new ForeignRecordError(
-    fail(`not deleted, because ${name} ${id} may not be the one that smoke created`),
+    fail(`not deleted, because ${name} ${id} is perhaps not the one that smoke created`),
   );
   if (!isNamed) {
     const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
@@ -237,7 +237,7 @@ async function removeTestRecord(
   if (kind === 'failed' && reasonOf(settled.outcome)?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
-    throw new FindingError(fail(`gone: ${name} ${id} is deleted, and a read still shows it`));
+    throw new FindingError(fail(`gone: ${name} ${id} can still be read after its deletion`));
   // In the cleanup, a delete that was applied needs no list that can be read.
   const isShown = isListed(context, created);
   if (await (limits && kind === 'applied' ? isShown.catch(() => undefined) : isShown))
@@ -285,5 +285,5 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
   }
   if (remaining.length === 0) return pass(`${leftovers.size} removed`);
   const count = counted(remaining.length, 'record is', 'records are');
-  return fail(`${count} or may be left, to be deleted by hand: ${remaining.join('; ')}`);
+  return fail(`${count} or may be left; delete by hand: ${remaining.join('; ')}`);
 }

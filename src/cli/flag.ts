@@ -159,7 +159,7 @@ export const globalFlags = {
   offline: flag('--offline', 'use the embedded store instead of a service'),
   output: { ...keyFlag('output'), syntax: '-o, --output <format>' },
   json: { ...flag('--json', 'short for -o json'), key: 'output', parse: () => 'json' },
-  fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', {
+  fields: value('--fields <a,b>', 'columns to show, in this order; `help` lists them', {
     offers: 'field',
     isList: true,
     parse: (text) => text.split(',').map((field) => field.trim()),

@@ -68,7 +68,7 @@ function senderClause({ call, attempts }: SentCall): string {
   const { forwardProxy } = call.client.transport;
   const { response, author } = attempts.at(-1) ?? {};
   if (forwardProxy === undefined || !response || author === 'service') return '';
-  return `; the proxy ${forwardProxy} or the service has sent it`;
+  return `; it came from the proxy ${forwardProxy} or from the service`;
 }
 
 export function callDetails({ call, attempts }: SentCall): ErrorDetails {
@@ -129,7 +129,7 @@ interface Hint {
 const hints: Readonly<Record<string, Hint>> = {
   expiredCertificate: {
     when: (failure) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)),
-    text: () => `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
+    text: () => `check the clock of this machine, which says ${new Date().toISOString().slice(0, 16)}Z`,
   },
   unknownAuthority: {
     when: (failure) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(failure)),
@@ -146,7 +146,7 @@ const hints: Readonly<Record<string, Hint>> = {
   proxyLogin: {
     when: ({ call, response, author }) =>
       response?.status === 401 && author !== 'service' && call?.client.transport.forwardProxy?.includes('@'),
-    text: 'are the user name and password of the proxy right?',
+    text: 'check the user name and the password of the proxy',
   },
   // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
   basicLogin: {
@@ -200,7 +200,7 @@ const hints: Readonly<Record<string, Hint>> = {
   address: {
     when: ({ error, response, kind }) =>
       (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error).isUnreachable,
-    text: 'is the base URL right, and the service running? `doctor` with the same flags looks at each step',
+    text: 'check the base URL, and that the service runs; `petstore doctor` with the same flags tests each step',
   },
 };
 
@@ -212,8 +212,8 @@ function tokenHint({ call, response }: Failure): string {
       'give a token in PETSTORE_TOKEN, or its file with `petstore config set token-file <file> --profile <name>`'
     );
   return response?.status === 401
-    ? `is the token of ${credentialSource} that of this service, and still valid?`
-    : `the token of ${credentialSource} may not do this`;
+    ? `check that the token from ${credentialSource} is for this service and still valid`
+    : `the token from ${credentialSource} is not allowed to do this`;
 }
 
 const largeHeaderBytes = 4000;

@@ -172,7 +172,7 @@ const unsafePath = /(?:^|[/\\])(?:\.|%2[eE]){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/;
 
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
   if (unsafePath.test(path) || !path.startsWith('/'))
-    throw new UsageError(`the path ${path} leads out of that of the base URL (${id})`);
+    throw new UsageError(`the path ${path} is outside of the base URL (${id})`);
   let filled = path;
   for (const parameter of parameters) {
     if (parameter.in !== 'path') continue;

@@ -200,7 +200,7 @@ function stepByCount(
   mayBeCut: string | undefined,
 ): PageStep {
   if (page.records.length === 0 || statesWhole(page, count)) return { mayBeCut };
-  if (value > maximum) return { mayBeCut: `its ${parameter} may not go beyond ${maximum}` };
+  if (value > maximum) return { mayBeCut: `the description limits its ${parameter} to ${maximum}` };
   return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, mayBeCut };
 }
 
@@ -224,7 +224,7 @@ export function faultOfNext(
   if (!URL.canParse(link, url)) return { reason: 'is not a URL' };
   if (new URL(link, url).origin === new URL(url).origin) return undefined;
   const hint =
-    'a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`';
+    'perhaps a gateway does not forward the header Host or X-Forwarded-Proto: see `petstore help gateways`';
   return { reason: 'leaves the service', hint };
 }
 

@@ -79,7 +79,7 @@ export function checkHeader({ name, value, givenBy }: Header): string {
   const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];
   if (unit === undefined) return lower;
   const shown = JSON.stringify(unit);
-  throw new UsageError(`${givenBy}: the value of ${name} holds ${shown}, which is not allowed in a header`);
+  throw new UsageError(`${givenBy}: the value of ${name} must not contain ${shown}`);
 }
 
 /** Headers that replace headers of the client. The value undefined removes a header. */
@@ -128,13 +128,13 @@ function rawUrl(path: string, baseUrl: string): URL {
   const base = new URL(baseUrl);
   if (url.origin !== base.origin)
     throw new UsageError(
-      `${path}: not of the origin of ${baseUrl}`,
+      `${path}: its origin is not that of ${baseUrl}`,
       'a request goes only to the service; choose another with --base-url',
     );
   // The URL parser has resolved dot segments.
   if (!isAbsolute && !url.pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`))
     throw new UsageError(
-      `${path}: leads out of the path of ${baseUrl}`,
+      `${path}: is outside of ${baseUrl}`,
       `if this is intended, give the whole URL: ${url.href}`,
     );
   return url;

@@ -22,7 +22,7 @@ export class CutListError extends UnboundError {
   /** @param why a clause. */
   constructor(why: string, { id }: Operation) {
     super(
-      `the list may be cut, and this needs every record: ${why} (${id})`,
+      `this command needs every record, and the list may be incomplete: ${why} (${id})`,
       'ask the owner of the service for a list that can be read to its end',
     );
   }

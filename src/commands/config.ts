@@ -31,7 +31,7 @@ const get = verb({
   async run(context, { key }) {
     const value = await findValue(context, key);
     if (value === undefined || value === null)
-      throw new CliError('not-found', `${key}: is not set`, {
+      throw new CliError('not-found', `${key} is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
     const text = sanitize(typeof value === 'string' ? value : printJson(value));

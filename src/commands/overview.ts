@@ -18,7 +18,7 @@ import { isOverdue, statusesOf } from '../records/record-fields.ts';
 const maxRows = 10;
 
 export const overview = action({
-  description: `Shows the state of the store: pets by status, the ${maxRows} lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; names the parts that the service cannot answer.`,
+  description: `Shows the state of the store: pets by status, the ${maxRows} lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once. Names the parts that the service cannot answer.`,
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
     below: value('--below <n>', 'only counts under n', { parse: parseQuantity }),

@@ -44,7 +44,7 @@ const flags = {
   readOnly: flag('--read-only', 'answer every write with 405'),
   requireToken: flag(
     '--require-token',
-    'answer the API with 401 unless the request has the value of PETSTORE_TOKEN',
+    'answer API requests with 401 unless they carry the value of PETSTORE_TOKEN',
   ),
   cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated'),
   log: flag('--log', 'one line per request on stderr'),

@@ -16,7 +16,7 @@ export const listFlags = {
   watchMs: value('--watch [interval]', `print the table again and again (default: every ${watchInterval})`, {
     parse: parseInterval,
   }),
-  failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
+  failIf: choice('--fail-if <which>', 'exit with 8 if there are any records, or none', ['any', 'none'], {
     conflicts: ['watchMs'],
   }),
 };
@@ -76,10 +76,10 @@ const intentFlags = {
 };
 
 const guardFlags = {
-  maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
+  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', {
     parse: parseRowLimit,
   }),
-  maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
+  maxDelta: value('--max-delta <n>', 'refuse a plan that changes a count by more', {
     parse: parseQuantity,
   }),
   allowZero: flag('--allow-zero', 'let more than half of the counts go to 0'),

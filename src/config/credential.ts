@@ -41,7 +41,7 @@ export function decideTokenUse(
     const way =
       setting.kind === 'variable'
         ? 'set PETSTORE_BASE_URL to the address of the service that the token is for'
-        : `create a profile for ${origin} to use another`;
+        : `create a profile for ${origin} with its own token`;
     return { kind: 'withheld', setting, why: `it is meant for ${setting.origin}; ${way}` };
   }
   const why = settings.get('allow-insecure-http') ? undefined : whyReadable(baseUrl);

@@ -47,19 +47,19 @@ const rules = {
     defaultText: '30s',
   },
   retries: {
-    summary: 'retries of a request, at most',
+    summary: 'the most retries of a request',
     parse: (text) => parseInteger(text, 0, 100),
     placeholder: '<n>',
     defaultText: '4',
   },
   concurrency: {
-    summary: 'requests in flight at a time in a run',
+    summary: 'the most requests in flight in a run',
     parse: (text) => parseInteger(text, 1, 1024),
     placeholder: '<n>',
     defaultText: '8',
   },
   rate: {
-    summary: 'requests a second in a run at most, retries included',
+    summary: 'the most requests a second in a run, retries included',
     parse: parseRate,
     placeholder: '<n>',
   },
@@ -79,7 +79,7 @@ const rules = {
     defaultText: 'Authorization',
   },
   'auth-scheme': {
-    summary: 'word before the token; empty for the bare token',
+    summary: 'scheme before the token; empty for none',
     parse: parseScheme,
     defaultText: 'Bearer',
   },
@@ -87,7 +87,7 @@ const rules = {
   'client-cert': fileRule('certificate to show to the service (PEM)'),
   'client-key': fileRule('private key of that certificate (PEM)'),
   contract: fileRule('binding of the service, a file that `petstore api bind` writes'),
-  'allow-insecure-http': switchRule('whether the token may go over plain http', 'false'),
+  'allow-insecure-http': switchRule('whether credentials may go over plain http', 'false'),
   'import-map': {
     summary: 'default of --map: the columns of a file of counts',
     parse(text) {

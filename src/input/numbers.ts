@@ -91,10 +91,10 @@ function numberHint(text: string, { thousands, decimal }: NumberNotation): strin
   const [, mark, secondMark, point] = groupedNumber.exec(text.trim()) ?? [];
   if (mark === undefined || thousands !== null) return undefined;
   const flagValue = mark === "'" ? `"'"` : mark.trim() || '" "';
-  if (point !== undefined) return `--thousands ${flagValue} --decimal ${point}`;
+  if (point !== undefined) return `give --thousands ${flagValue} --decimal ${point}`;
   const mayBePoint = /[.,]/.test(mark) && secondMark === undefined && decimal === null;
-  const asPoint = mayBePoint ? `--decimal ${flagValue} if a fraction follows the mark, ` : '';
-  return `${asPoint}--thousands ${flagValue} if it separates thousands`;
+  const asPoint = mayBePoint ? `--decimal ${flagValue} if a fraction follows the mark, or ` : '';
+  return `give ${asPoint}--thousands ${flagValue} if it separates thousands`;
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {

@@ -186,7 +186,7 @@ function parseQuotedRecord(text: string, from: number, cell: RegExp, delimiter: 
     if (closing === '') return { openQuote: start };
     if (end === text.length) return {};
     if (quoted !== undefined && plain !== '')
-      problem = new ValueError('text follows a closing quote', 'within quotes, a quote is written twice');
+      problem = new ValueError('text follows a closing quote', 'within quotes, write each quote twice');
     cells.push(quoted?.replaceAll('""', '"') ?? plain);
     if (text[end] !== delimiter) return { cells, end, problem };
   }

@@ -181,8 +181,8 @@ function toPreview({ client }: Access, ends: readonly RowEnd[], { error }: Endin
   if (requests.length === 0 && error) return { kind: 'nothing', error };
   const output = { ...requestsOutput(requests, ends.length > 1), error };
   if (requests.length > 0) return output;
-  const records = ends.length === 1 ? 'the record is' : 'the records are';
-  return { ...output, notices: [['note', `nothing would be sent: ${records} as asked`]] };
+  const records = ends.length === 1 ? 'the record has' : 'the records have';
+  return { ...output, notices: [['note', `nothing would be sent: ${records} these values already`]] };
 }
 
 /** Returns the error of a row that was not written, or may not have been. @param interruption the signal that ended the command. */
@@ -248,7 +248,7 @@ function unknownError(
     retryable: isPlain && (lastWrite?.error?.details.retryable ?? false),
     hint: isPlain
       ? (error?.details.hint ?? `look at it: ${look}`)
-      : `do not run it again before you have looked: ${look}`,
+      : `before you run it again, check what was written: ${look}`,
   };
   if (error instanceof InterruptedError) return error.with(details);
   return new CliError('unavailable', text, details);

@@ -144,7 +144,7 @@ function decideUncertain(
 }
 
 /** The message for a row whose record may have been created. */
-export const perhapsMade = 'it may have been made: look for it before you send it again';
+export const perhapsMade = 'it may have been created: look for it before you create it again';
 
 /** Says what a write sent: `5 was sent`, `a DELETE was sent`. */
 export function describeSent(after: RecordValue): string {

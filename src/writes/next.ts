@@ -248,7 +248,7 @@ function confirm(
   if (isShown) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
-    const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
+    const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service added the count instead of setting it`;
     return endWithoutSuccess(state, { code: 'other_count', message });
   }
   const clause = `${describeSent(after)}, and it is ${describeValue(now)} now`;

@@ -183,7 +183,7 @@ testWith('script')(
     const { terminal } = shop;
     await terminal.until('applying');
     terminal.press(ctrlC);
-    await terminal.until('10 s for requests in flight; a second signal ends at once\r\n');
+    await terminal.until('10 s for requests in flight; a second signal stops at once\r\n');
     const second = performance.now();
     terminal.press(ctrlC);
     const { code, drawn } = await terminal.ended;

@@ -234,17 +234,17 @@ test.each([
 });
 
 const changesHint = 'if the rows are changes, add --relative --delivery <number>';
-const pointHint = '--decimal . if a fraction follows the mark, --thousands . if it separates thousands';
+const dotHint = 'give --decimal . if a fraction follows the mark, or --thousands . if it separates thousands';
 
 test.each<[text: string, hint: string | undefined, options?: Options]>([
-  ['petId;quantity\n1;1.250,00\n2;abc\n', '--thousands . --decimal ,'],
-  ['petId,quantity\n1,"1,000.0"\n', '--thousands , --decimal .'],
-  ['petId,quantity\n1,1.234.567\n', '--thousands . if it separates thousands'],
+  ['petId;quantity\n1;1.250,00\n2;abc\n', 'give --thousands . --decimal ,'],
+  ['petId,quantity\n1,"1,000.0"\n', 'give --thousands , --decimal .'],
+  ['petId,quantity\n1,1.234.567\n', 'give --thousands . if it separates thousands'],
   ['petId,quantity\n1,"1.250,50"\n', undefined],
-  ["petId,quantity\n1,1'234\n", `--thousands "'" if it separates thousands`],
-  ['petId,quantity\n1,1 234\n', '--thousands " " if it separates thousands'],
-  ['petId,change\n1,-1.234\n', pointHint, relative],
-  ['petId,quantity\n1,8.000\n', pointHint],
+  ["petId,quantity\n1,1'234\n", `give --thousands "'" if it separates thousands`],
+  ['petId,quantity\n1,1 234\n', 'give --thousands " " if it separates thousands'],
+  ['petId,change\n1,-1.234\n', dotHint, relative],
+  ['petId,quantity\n1,8.000\n', dotHint],
   ['petId,quantity\n1,1.5\n', undefined],
   ['petId,quantity\n1,+3\n', changesHint],
   ['petId,quantity\n1,-3\n', changesHint],
@@ -253,7 +253,7 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   ['sku,quantity\n1,5\n', 'name the columns with --map petId=<column>,quantity=<column>'],
   ['petId,change\n1,+5\n1,+3\n', '--sum adds up the rows of a pet', relative],
   ['petId,quantity\n1,5\n1,3\n', '--sum adds up the rows of a pet'],
-  ['petId,quantity\n"1"x,5\n', 'within quotes, a quote is written twice'],
+  ['petId,quantity\n"1"x,5\n', 'within quotes, write each quote twice'],
 ])('the hint fits what is wrong: %.60j', async (text, hint, options) => {
   const error = await refusal(text, options);
   const [first = error] = error instanceof ManyError ? error.errors : [];

@@ -122,7 +122,7 @@ test('a run is resumed on its own target only', async () => {
     code: 0,
     stdout: '',
     stderr:
-      'there is no run on this target, so there is nothing to resume: only commands that read a file or an editor are runs\n',
+      'there is no run on this service, so there is nothing to resume: only apply, edit and commands with --from are runs\n',
   });
   expect(elsewhere.requests).toEqual([]);
   expect((await shop.run('resume r9')).stderr).toMatch(/run r9: no such run/);
@@ -227,7 +227,7 @@ test('a journal that somebody removes stops the run, and a row whose new values 
   // Without a journal no command can continue.
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.not.stringContaining('petstore ') });
   expect(stderr).toMatch(
-    /: it was removed; 1 unprocessed of 1 row\nhint: look at the records: without its journal /,
+    /: it was removed; 1 unprocessed of 1 row\nhint: check the records: without its journal /,
   );
   expect(shop.writes()).toHaveLength(1);
   expect(shop.stock.get('1')).toBe(4);

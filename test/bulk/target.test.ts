@@ -31,7 +31,7 @@ test.each([
 ])('whether %s is the target http://127.0.0.1:<port>/v1: %s', async (alias, isSame) => {
   const url = alias.replace('<port>', new URL(shop.url).port);
   const { stderr } = await shop.run(`resume --base-url ${url}`);
-  expect(stderr).toMatch(isSame ? /^run r1 is finished: / : /^there is no run on this target, /);
+  expect(stderr).toMatch(isSame ? /^run r1 is finished: / : /^there is no run on this service, /);
 });
 
 test('the base path of a binding belongs to the target, and resume names the base URL of the run', async () => {

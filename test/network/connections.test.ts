@@ -160,7 +160,7 @@ test('401 of a proxy that has a password asks whether that is right', async () =
     mode.answers({ status: 401, headers, body: '<title>401 Unauthorized</title>' }),
   );
   const url = server.url.replace('//', '//me:s3cret-word@');
-  const ofHttp = 'are the user name and password of the proxy right?';
+  const ofHttp = 'check the user name and the password of the proxy';
   const ofHttps = 'it does not accept the user name and password of HTTPS_PROXY';
   for (const [scheme, name, hint] of [
     ['http', 'HTTP_PROXY', ofHttp],

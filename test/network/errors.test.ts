@@ -28,7 +28,7 @@ test.each<Row>([
       retryable: false,
       applied: 'unknown',
     },
-    'do not run it again before you have looked',
+    'before you run it again, check what was written',
   ],
   ...['categories list', 'inventory set 1 5'].map(
     (line): Row => [
@@ -97,7 +97,7 @@ test('the error of the embedded store names a path, not an address', async () =>
 const give =
   'give a token in PETSTORE_TOKEN, or its file with `petstore config set token-file <file> --profile <name>`';
 const token = { PETSTORE_TOKEN: 's3cret' };
-const ofHeader = 'is the token of --header that of this service, and still valid?';
+const ofHeader = 'check that the token from --header is for this service and still valid';
 
 test.each<[status: number, env: Readonly<Record<string, string>>, hint: string, header?: string]>([
   [401, {}, give],
@@ -105,8 +105,8 @@ test.each<[status: number, env: Readonly<Record<string, string>>, hint: string, 
   [401, {}, ofHeader, 'Authorization: Bearer s3cret'],
   [401, { PETSTORE_AUTH_HEADER: 'X-Key' }, ofHeader, 'x-key: s3cret'],
   [403, {}, give],
-  [401, token, 'is the token of PETSTORE_TOKEN that of this service, and still valid?'],
-  [403, token, 'the token of PETSTORE_TOKEN may not do this'],
+  [401, token, 'check that the token from PETSTORE_TOKEN is for this service and still valid'],
+  [403, token, 'the token from PETSTORE_TOKEN is not allowed to do this'],
 ])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint, header) => {
   const reply = { status, headers: { 'request-id': 'abc-1' }, body: { ...refused, status } };
   await using server = await recordingServer({}, () => reply);
@@ -120,9 +120,9 @@ test.each([
   [
     'CERT_NOT_YET_VALID',
     'certificate is not yet valid',
-    /^the clock here says \d{4}-\d\d-\d\dT\d\d:\d\dZ: is it right\?$/,
+    /^check the clock of this machine, which says \d{4}-\d\d-\d\dT\d\d:\d\dZ$/,
   ],
-  ['CERT_HAS_EXPIRED', 'certificate has expired', /^the clock here says/],
+  ['CERT_HAS_EXPIRED', 'certificate has expired', /^check the clock of this machine/],
   // Node 24 adds words about its flags.
   [
     'DEPTH_ZERO_SELF_SIGNED_CERT',

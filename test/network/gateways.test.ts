@@ -136,7 +136,7 @@ describe('a failure that has a remedy has it in its hint:', () => {
       'a next page at the address of the service behind the gateway',
       6,
       mode.answers(linkTo('http://127.0.0.1:4100')),
-      /hint: a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`/,
+      /hint: perhaps a gateway does not forward the header Host or X-Forwarded-Proto: see `petstore help gateways`/,
     ],
     [
       'a next page at the same address without TLS',
@@ -155,7 +155,7 @@ describe('a failure that has a remedy has it in its hint:', () => {
     expect((await run('categories list', both)).stderr).toContain('hint: give a token');
     const env = { PETSTORE_AUTH_SCHEME: 'Basic', PETSTORE_TOKEN: 'a:secret-word' };
     expect((await run('categories list', loginPage, env)).stderr).toContain(
-      'hint: is the token of PETSTORE_TOKEN',
+      'hint: check that the token from PETSTORE_TOKEN',
     );
   });
 
@@ -179,6 +179,6 @@ test('an answer through a forward proxy may be of the proxy or of the service', 
   const list = ['categories', 'list', '--retries', '0', '--base-url', 'http://pets.invalid'];
   const { stderr } = await runCli(list, { env });
   expect(stderr).toContain(
-    `the answer is 503 with text/html: No name; the proxy ${proxy.url} or the service has sent it (GET`,
+    `the answer is 503 with text/html: No name; it came from the proxy ${proxy.url} or from the service (GET`,
   );
 });

@@ -155,7 +155,7 @@ describe('a create that is answered', () => {
       const run = await runAt(server, create);
       expect(run).toMatchObject({ code: 6, stdout: '' });
       expect(run.stderr).toMatch(
-        /^error: pet: the service answered 201 without a record; it may have been made: .*\nhint: .* pets list --name Luna/,
+        /^error: pet: the service answered 201 without a record; it may have been created: .*\nhint: .* pets list --name Luna/,
       );
       expect(server.calls()).toEqual(['POST /pets']);
     },
@@ -165,7 +165,7 @@ describe('a create that is answered', () => {
   test.each([{ ok: true }, [1], [0]])('with %j has no id to look for, and may have made it', async (body) => {
     const run = await between({ status: 201, body }, { body: luna }, create);
     expect(run).toMatchObject({ ...failed(6, 'the body is not a Pet: '), calls: ['POST /pets'] });
-    expect(run.stderr).toContain('; it may have been made: look for it before you send it again');
+    expect(run.stderr).toContain('; it may have been created: look for it before you create it again');
   });
 });
 

@@ -73,7 +73,7 @@ describe.concurrent('a write', () => {
     [set, 'own 403', 4, certain],
     [set, '429 retry, 409', 1, certain],
     [set, 'reset, success', 0, /^$/],
-    [create, '502', 6, /do not run it again before you have looked: petstore pets list --name Cy/],
+    [create, '502', 6, /before you run it again, check what was written: petstore pets list --name Cy/],
     [create, 'reset', 6, open],
   ])('%s, answered with %s, exits with %i', async (line, answers, code, says) => {
     const acts = answers.split(', ').map(actOf);

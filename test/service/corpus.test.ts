@@ -366,19 +366,19 @@ POST /pets NewPet ! createPet: its NewPet needs the name of a category in place 
 InventoryItem: petId# quantity#
 InventoryUpdate: quantity#
 GET /inventory -> InventoryItem[] = listInventory
-PUT /inventory/{petId} InventoryUpdate -> InventoryItem (addStock) ! updateInventory: it says add, and so may not set the count
+PUT /inventory/{petId} InventoryUpdate -> InventoryItem (addStock) ! updateInventory: it says add, so it may change the count instead of setting it
 
 # a count that is added to by its summary
 InventoryItem: petId# quantity#
 InventoryUpdate: quantity#
 GET /inventory -> InventoryItem[] = listInventory
-PATCH /inventory/{petId} InventoryUpdate -> InventoryItem "Increment the count of a pet" ! updateInventory: it says increment, and so may not set the count
+PATCH /inventory/{petId} InventoryUpdate -> InventoryItem "Increment the count of a pet" ! updateInventory: it says increment, so it may change the count instead of setting it
 
 # a count that is added to by its description
 InventoryItem: petId# quantity#
 InventoryUpdate: quantity:integer,how_many_to_add
 GET /inventory -> InventoryItem[] = listInventory
-PUT /inventory/{petId} InventoryUpdate -> InventoryItem ! updateInventory: it says add, and so may not set the count
+PUT /inventory/{petId} InventoryUpdate -> InventoryItem ! updateInventory: it says add, so it may change the count instead of setting it
 
 # a count that is set, by its description
 InventoryItem: petId# quantity#
@@ -408,8 +408,8 @@ GET /inventory -> InventoryItem[] = listInventory
 PUT /inventory/{petId} ?quantity ! updateInventory: it takes quantity in the query, and petstore sends fields only in a body
 
 # a map of numbers
-GET /inventory -> map ! listInventory: it answers no single list of records
-DELETE /inventory/{petId} ! deleteInventory: its records are of another kind (GET /inventory: it answers no single list
+GET /inventory -> map ! listInventory: its answer has no list of records, or several
+DELETE /inventory/{petId} ! deleteInventory: its records are of another kind (GET /inventory: its answer has no list of records, or several
 GET /orders = listOrders
 
 # entries in an envelope, of text ids
@@ -429,7 +429,7 @@ GET /orders = listOrders
 
 # two lists in one answer
 Entry: petId# quantity#
-GET /inventory -> {a: Entry[], b: Entry[]} ! listInventory: it answers no single list of records
+GET /inventory -> {a: Entry[], b: Entry[]} ! listInventory: its answer has no list of records, or several
 GET /orders = listOrders
 `);
 

@@ -58,7 +58,7 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
     const { run } = await bindTo(service);
     for (const condition of ['none --name nobody', 'any']) {
       expect(await run(`pets list -o json --fail-if ${condition}`)).toMatchObject(
-        failed(2, 'the list may be cut, and this needs every record'),
+        failed(2, 'this command needs every record, and the list may be incomplete'),
       );
     }
     const limited = await run('pets list -o ids --fail-if any --limit 2');
@@ -71,10 +71,10 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
     for (const line of ['pets get Rex', 'inventory export', 'offline pull --yes', 'pets delete Rex --yes']) {
       const { code, stdout, stderr } = await run(line);
       expect([line, code, stdout]).toEqual([line, 2, '']);
-      expect(stderr).toContain('the list may be cut, and this needs every record:');
+      expect(stderr).toContain('this command needs every record, and the list may be incomplete:');
     }
     const overview = await run('overview');
-    expect(overview).toMatchObject(failed(2, 'may be cut'));
+    expect(overview).toMatchObject(failed(2, 'may be incomplete'));
     const { stderr } = await run('offline pull --yes -o json');
     expect(JSON.parse(stderr).error).toMatchObject({ kind: 'usage', code: 'unbound' });
     expect(readdirSync(home)).not.toContain('store.json');
@@ -117,7 +117,9 @@ test('a list that is answered in parts with 206 is read, and may be cut', async 
     'there may be more records: the header content-range says 2, and the list has 1',
   );
   const named = await runAt(server, 'pets get Rex --retries 0');
-  expect(named).toMatchObject(failed(2, 'this needs every record: the header content-range'));
+  expect(named).toMatchObject(
+    failed(2, 'this command needs every record, and the list may be incomplete: the header content-range'),
+  );
 });
 
 test('a service that takes an unknown page size for a filter is asked once without it', async () => {
@@ -150,7 +152,7 @@ test('a list that needs a filter is unbound, and its --map line binds a list tha
   expect([list.code, list.stdout]).toEqual([0, '3\n']);
   expect(list.stderr).toContain('there may be more records: it has only those with status available');
   expect(await run('pets delete Pet1 --yes')).toMatchObject(
-    failed(2, 'this needs every record: it has only those'),
+    failed(2, 'this command needs every record, and the list may be incomplete: it has only those'),
   );
 });
 
@@ -242,7 +244,9 @@ test('a default of a filter with unknown values is a warning for a list, exit 2 
   const list = await run('pets list -o ids');
   expect(list).toMatchObject({ code: 0, stdout: '2\n4\n' });
   expect(list.stderr).toContain('there may be more records: it has only those with categoryId 1');
-  expect(await run('pets delete Pet2 --yes')).toMatchObject(failed(2, 'this needs every record:'));
+  expect(await run('pets delete Pet2 --yes')).toMatchObject(
+    failed(2, 'this command needs every record, and'),
+  );
   expect(await run('pets list --category 2 -o ids')).toMatchObject({ stdout: '1\n3\n5\n', stderr: '' });
   await done('categories get Dogs -o ids');
 });
@@ -343,5 +347,5 @@ test('no page beyond the largest number of the description is requested', async 
   const { run } = await bindTo(service);
   const list = await run('pets list -o ids');
   expect(list).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
-  expect(list.stderr).toContain('there may be more records: its page may not go beyond 2');
+  expect(list.stderr).toContain('there may be more records: the description limits its page to 2');
 });

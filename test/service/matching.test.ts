@@ -111,7 +111,7 @@ test('a route of --map that may add to the count says so', async () => {
   const routes = new Map([['updateInventory', { method: 'POST', path: '/stock/{petId}' }] as const]);
   const { matches } = await bindDocument(row?.document ?? {}, { operations: routes });
   const { why } = matches.get('updateInventory') ?? {};
-  expect(why).toBe('set by --map, though it says adjust, and so may not set the count');
+  expect(why).toBe('set by --map, though it says adjust, so it may change the count instead of setting it');
 });
 
 test.each([

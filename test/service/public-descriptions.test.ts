@@ -62,7 +62,7 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
     tags,
   });
   expect(await data('pets list --status sold')).toHaveLength(1);
-  expect(await run('pets get Rex')).toMatchObject(failed(2, 'this needs every record'));
+  expect(await run('pets get Rex')).toMatchObject(failed(2, 'this command needs every record'));
   expect(await data('pets update 1 --category 7')).toMatchObject({ category: { id: 7 }, status: 'sold' });
   expect(await done('pets delete 1 --yes')).toBe('');
   expect(await run('pets get 1')).toMatchObject(failed(5, 'no such record (GET '));

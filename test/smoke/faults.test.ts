@@ -124,7 +124,7 @@ const others: Faults = {
   })),
   'op/getCategory: answered 429 Too Many Requests': on('/categories/1', refusing(429)),
   'op/listPets: the filter status=available: answered 500': on(/^\/pets\?.*status=/, refusing(500)),
-  'op/listOrders: the filter petId=\\d+ lets other records through': on(
+  'op/listOrders: the filter petId=\\d+ also returns other records': on(
     /^\/store\/orders\?.*petId=/,
     changing(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),
   ),

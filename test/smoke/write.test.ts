@@ -117,7 +117,7 @@ describe.concurrent('a fault of a write fails the command, and no other record i
     if (isLeft) expect(result).toBe('fail');
     if (isLeft)
       expect(left).toMatch(
-        / left, to be deleted by hand: perhaps \w+ (\S+ )?.*\(id (unknown|\d+)\): `petstore (pets list --name petstore-smoke-\S+|\w+ list --sort -id) --base-url \S+`(; |$)/,
+        / left; delete by hand: perhaps \w+ (\S+ )?.*\(id (unknown|\d+)\): `petstore (pets list --name petstore-smoke-\S+|\w+ list --sort -id) --base-url \S+`(; |$)/,
       );
     expect(new RegExp(`perhaps ${name} .*(id unknown|id \\d+)`).test(left)).toBe(isLeft);
     for (const path of run.changed) {
@@ -169,7 +169,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'a record that got another name',
     renamedRecord(),
     /^fail/,
-    /may not be the one that smoke created: `petstore categories get \d+ --base-url/,
+    /is perhaps not the one that smoke created: `petstore categories get \d+ --base-url/,
   ],
   [
     'category',
@@ -306,7 +306,9 @@ describe.concurrent('a signal', () => {
       ['--report', `json=${json}`, '--report', `junit=${xml}`],
     );
     expect(run).toMatchObject({ code: 130, leavesNothing: true });
-    expect(run.stderr).toContain('stopped: removing the records of this run; Ctrl-C again leaves them');
+    expect(run.stderr).toContain(
+      'stopped: removing the records of this run; press Ctrl-C again to leave them',
+    );
     expect(run.stdout).toMatch(/^fail run\/complete: stopped by SIGINT /);
     expect(JSON.parse(readFileSync(json, 'utf8'))).toMatchObject({ exitCode: 130, signal: 'SIGINT' });
     expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [^>]*failures="1"/);
@@ -334,7 +336,7 @@ describe.concurrent('a signal', () => {
     });
     expect(run.code).toBe(130);
     expect(run.stdout).toMatch(
-      /left, .*: pet petstore-smoke-\S+ \(id \d+\): delete: petstore was stopped before the answer came: `petstore pets delete [^;]*; category/,
+      /left; .*: pet petstore-smoke-\S+ \(id \d+\): delete: petstore was stopped before the answer came: `petstore pets delete [^;]*; category/,
     );
   });
 });

@@ -42,7 +42,10 @@ async function runBind(context: Context, values: BindValues): Promise<Output> {
   const maps = parseMaps(allMaps);
   const kept = allMaps.filter((value) => earlier.includes(value)).map((value) => `--map ${shellWord(value)}`);
   if (kept.length > 0)
-    await context.notice('note', `as bound before: ${kept.join(' ')}; \`petstore api unbind\` drops them`);
+    await context.notice(
+      'note',
+      `kept from the last bind: ${kept.join(' ')}; \`petstore api unbind\` drops them`,
+    );
   const { location = boundBy?.source, withToken = false } = values;
   const { description, source } = await readDescriptionAt(context, location, withToken);
   const basePathFlag = values.basePath ?? boundBy?.basePath;

@@ -53,7 +53,7 @@ const smokeFlags = {
     offers: 'check',
     isList: true,
   }),
-  strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
+  strict: flag('--strict', 'also fail on warnings, flaky checks, and beta and experimental operations'),
   maxTime: value(
     '--max-time <duration>',
     `end the run, as failed, after this time (${defaults.maxTime} without --wait)`,

@@ -89,7 +89,9 @@ function hasExpected(values: Fields): boolean {
 function addUp(first: CountRow, second: CountRow): CountRow {
   const [intent, other] = [first.intent, second.intent];
   if (intent.expected !== other.expected)
-    throw new ValueError(`the rows of pet ${second.id} that are added up expect different counts`);
+    throw new ValueError(
+      `the rows of pet ${second.id} cannot be added up, because they expect different counts`,
+    );
   const sum = Number(countOf(intent)) + Number(countOf(other));
   if (!Number.isSafeInteger(sum))
     throw new ValueError(`the rows of pet ${second.id} add up to more than ${Number.MAX_SAFE_INTEGER}`);

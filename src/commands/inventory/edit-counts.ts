@@ -15,8 +15,8 @@ import { Names } from '../../records/names.ts';
 import { type CountRow, countLayout } from './count-layout.ts';
 
 const instructions = [
-  '# Change quantities and save. A row applies only if the count is still the one under expected.',
-  '# Rows that you do not change, or delete, are left alone. Saved unchanged or empty, nothing is sent.',
+  '# Change quantities and save. A row is written only if the count is still the one under expected.',
+  '# Rows that you leave as they are, or remove, are not written. An empty file writes nothing.',
   '',
 ].join('\n');
 
