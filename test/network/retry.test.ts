@@ -78,8 +78,15 @@ describe('a write', () => {
     (type, body) => {
       for (const status of [403, 404, 410])
         expect(mayHaveBeenApplied([answered(status, { 'content-type': type }, body)])).toBe(true);
-      for (const status of [400, 401, 405, 409, 412, 413, 429])
+      for (const status of [307, 400, 401, 405, 409, 412, 413, 429, 501, 505])
         expect(mayHaveBeenApplied([answered(status, { 'content-type': type }, body)])).toBe(false);
+    },
+  );
+
+  test.each([206, 303, 406, 408, 499, 500, 502, 503, 504])(
+    'that is answered %i may have been applied',
+    (status) => {
+      expect(mayHaveBeenApplied([answered(status)])).toBe(true);
     },
   );
 
