@@ -135,20 +135,14 @@ test('no two files have one name, but a command and the file that does its work 
 });
 
 function importsOf(file: string): Import[] {
-  const text = readFileSync(file, 'utf8');
-  const fixed = [
-    ...text.matchAll(/^(?:import|export)\s(type\s)?[^'"();]*?from\s'([^']+)'|^import\s'([^']+)'/gm),
-  ];
-  const dynamic = [...text.matchAll(/(?<!typeof )\bimport\('([^']+)'\)/g)];
-  return [
-    ...fixed.map(([, type, from, bare]) => ({
-      file,
-      target: from ?? bare ?? '',
-      dynamic: false,
-      typeOnly: type !== undefined,
-    })),
-    ...dynamic.map(([, target]) => ({ file, target: target ?? '', dynamic: true, typeOnly: false })),
-  ];
+  const forms =
+    /^(?:import|export)\s(type\s)?(?:[^'"();]*?from\s)?'([^']+)'|(?<!typeof )\bimport\('([^']+)'\)/gm;
+  return Array.from(readFileSync(file, 'utf8').matchAll(forms), ([, type, fixed, loaded]) => ({
+    file,
+    target: fixed ?? loaded ?? '',
+    dynamic: loaded !== undefined,
+    typeOnly: type !== undefined,
+  }));
 }
 
 /** Imports of the project's own files, the target as a path from the root. */
