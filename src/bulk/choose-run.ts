@@ -46,7 +46,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
       `name the run of each shard, one command each: petstore ${verb} ${(verb === 'undo' && header.undoes) || info.id}; \`petstore runs\` lists them`,
     );
   if (!isSameTarget(header.target, target)) {
-    const isOfOtherProfile = header.profile !== null && header.profile !== settings.profile?.value;
+    const isOfOtherProfile = header.profile !== undefined && header.profile !== settings.profile?.value;
     throw new UsageError(
       `run ${info.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
       isOfOtherProfile
@@ -82,7 +82,7 @@ function resumeRefusal({ id, undo, state }: RunInfo): UsageError | undefined {
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
 function undoRefusal({ id, header, state }: RunInfo, askedId: string | undefined): UsageError | undefined {
   const { kind, noun, undoes } = header;
-  if (undoes !== null && askedId !== undefined && state === 'finished')
+  if (undoes !== undefined && askedId !== undefined && state === 'finished')
     return new UsageError(
       `undo ${id}: this run is itself an undo, of run ${undoes}, and cannot be undone`,
       `apply the file of run ${undoes} again`,

@@ -43,7 +43,7 @@ async function claimsOfDelivery(
 ): Promise<Claims> {
   const { target, delivery, flags } = header;
   const claims = new Map<RunRow, Outcome>();
-  if (delivery === null || flags.again) return claims;
+  if (delivery === undefined || flags.again) return claims;
   for (const info of runsOfDelivery(list, target, delivery)) {
     if (info.id === id) continue;
     const openRows = certainRows.filter((row) => !claims.has(row));

@@ -6,7 +6,7 @@ import { doubtOf } from '../writes/row.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
-import { defaultFlags, type Run } from './run.ts';
+import type { Run } from './run.ts';
 import { isPerhapsWritten, type RunRow, waitOf } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextSubject, type SessionSubject, shardOfUndo } from './session-subject.ts';
@@ -45,9 +45,8 @@ async function continueRun(
   const { verb, target, id } = query;
   // A run of a shard must be named, so a command without an id locks the whole target.
   const header = id === undefined ? undefined : await readHeader(context.io, id);
-  const { name = verb, flags: runFlags = defaultFlags } = header ?? {};
-  const shard = header && verb === 'undo' ? shardOfUndo(header) : runFlags.shard;
-  const locked = { target, name, flags: { ...runFlags, shard } };
+  const { name = verb, flags: { shard } = {} } = header ?? {};
+  const locked = { target, name, flags: { shard: header && verb === 'undo' ? shardOfUndo(header) : shard } };
   using _lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
   const list = await listRuns(context.io);
   const info = chooseRun(list, query, context.settings);
@@ -99,14 +98,14 @@ function nothingOutput(
   mode: SessionMode,
 ): Output {
   const { undoes } = info.header;
-  const isUndone = verb === 'undo' && undoes !== null;
+  const isUndone = verb === 'undo' && undoes !== undefined;
   const state = verb === 'undo' && info.perhapsWritten === 0 ? 'has written nothing' : `is ${info.state}`;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} ${state}`;
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
   // If an undo has nothing to do, the run itself has already reported its failures.
-  const error = verb === 'undo' && undoes === null ? undefined : runError(info);
+  const error = verb === 'undo' && undoes === undefined ? undefined : runError(info);
   const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
   return {
     kind: 'text',

@@ -31,7 +31,7 @@ import { readSubject } from './session-subject.ts';
  */
 export async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
   const { target, delivery, flags } = header;
-  if (delivery === null) return;
+  if (delivery === undefined) return;
   const otherRun = flags.again ? undefined : findUnderOtherName(list, header, delivery);
   if (otherRun)
     throw new UsageError(
@@ -109,14 +109,14 @@ function mayHaveBooked({ state, perhapsWritten, undo }: RunInfo): boolean {
  */
 function mayBeSameService(a: Target, b: Target, isSameProfile: boolean): boolean {
   if (a.tenant === b.tenant) return a.unboundAddress === b.unboundAddress;
-  return a.address === b.address && isSameProfile && (a.tenant === null || b.tenant === null);
+  return a.address === b.address && isSameProfile && (a.tenant === undefined || b.tenant === undefined);
 }
 
 /**
  * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of dash.
  */
-function isSameDelivery(a: string | null = null, b: string): boolean {
-  return a !== null && comparableDelivery(a) === comparableDelivery(b);
+function isSameDelivery(a: string | undefined, b: string): boolean {
+  return a !== undefined && comparableDelivery(a) === comparableDelivery(b);
 }
 
 function comparableDelivery(delivery: string): string {

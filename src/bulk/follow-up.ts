@@ -34,7 +34,7 @@ export function followUpOf(
   const pace = Object.entries({ rate, concurrency }).flatMap(([name, value]) =>
     value === undefined ? [] : [flagName(name), value],
   );
-  const again = [...(undoes === null ? ['resume', id] : ['undo', undoes]), ...pace];
+  const again = [...(undoes === undefined ? ['resume', id] : ['undo', undoes]), ...pace];
   if (unwritten === 'journal') return undefined;
   // Another file, because this session could not write its file.
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
@@ -87,7 +87,7 @@ export function settleFollowUp(
 export function rejectsLine(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
   // The file has only rows of the shard, so `shard` is left out. The user corrects the invalid rows, so `skipInvalid` is left out.
-  const { map, shard, skipInvalid, field, ...settings } = header.flags;
+  const { map = {}, shard, skipInvalid, field = [], ...settings } = header.flags;
   if (noun !== 'inventory') {
     const values = field.flatMap((text) => ['--field', text]);
     return followUpCommand(context, [noun, kind, '--from', file, ...values]);

@@ -178,7 +178,7 @@ const minKeptRuns = 50;
 async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
   const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
   let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
-  const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === null ? [] : id)));
+  const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === undefined ? [] : id)));
   let count = runs.length;
   const unfinishedPlaces = new Set<string>();
   for (const { id, state, undo, header } of runs.slice(minKeptRuns).reverse()) {

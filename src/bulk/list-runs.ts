@@ -49,7 +49,7 @@ export async function listRuns(io: Io): Promise<RunList> {
       if (!info) continue;
       runs.push(info);
       const { undoes } = info.header;
-      if (undoes !== null && !undos.has(undoes)) undos.set(undoes, info);
+      if (undoes !== undefined && !undos.has(undoes)) undos.set(undoes, info);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
       unreadable.push({ id, problem, ...readUnreadableHead(journalPath(folder, id)) });

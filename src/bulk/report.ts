@@ -90,13 +90,17 @@ export function runError(
     ...(stop ? [`stopped: ${stop.message}`] : []),
     ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
-  const subject = header.undoes === null ? header.name : `undo ${header.undoes}`;
+  const subject = header.undoes === undefined ? header.name : `undo ${header.undoes}`;
   // For the kinds partial and failed the counts decide, because rows may have been written before the stop.
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
-  return new CliError(stopKind ?? kindOf(counts, header.undoes !== null), `${subject}: ${facts.join('; ')}`, {
-    hint,
-    mayBeApplied: counts.unknown > 0,
-  });
+  return new CliError(
+    stopKind ?? kindOf(counts, header.undoes !== undefined),
+    `${subject}: ${facts.join('; ')}`,
+    {
+      hint,
+      mayBeApplied: counts.unknown > 0,
+    },
+  );
 }
 
 /**
@@ -202,7 +206,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
-  if (header.undoes === null)
+  if (header.undoes === undefined)
     return rejects && `correct the rejected rows, then run: ${rejectsLine(context, header, rejects)}`;
   const leftAlone = notTakenBack(report);
   if (leftAlone.some(mayBeTakenBack))
@@ -225,7 +229,7 @@ function mayBeTakenBack({ state }: RunRow): boolean {
 
 /** Returns the rows that an undo has not taken back. */
 function notTakenBack({ header, rows }: Report): readonly RunRow[] {
-  return header.undoes === null ? [] : rows.filter((row) => row.state.kind === 'failed');
+  return header.undoes === undefined ? [] : rows.filter((row) => row.state.kind === 'failed');
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */

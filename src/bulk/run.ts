@@ -11,20 +11,20 @@ const shard = v.object({ index: v.number(), count: v.number() });
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
 const flags = v.object({
   /** The columns of the input by field, from `--map`. */
-  map: v.record(v.string(), v.string()),
-  thousands: v.nullable(v.picklist(thousandsSeparators)),
-  decimal: v.nullable(v.picklist(decimalMarks)),
+  map: v.optional(v.record(v.string(), v.string())),
+  thousands: v.optional(v.picklist(thousandsSeparators)),
+  decimal: v.optional(v.picklist(decimalMarks)),
   /** True if several rows of one pet are added up. */
-  sum: v.boolean(),
-  skipInvalid: v.boolean(),
-  shard: v.nullable(shard),
+  sum: v.optional(v.boolean()),
+  skipInvalid: v.optional(v.boolean()),
+  shard: v.optional(shard),
   /** True if rows add to counts instead of setting them. */
-  relative: v.boolean(),
+  relative: v.optional(v.boolean()),
   /** True if rows that were booked before are booked again. Only with `relative`. */
-  again: v.boolean(),
-  createMissing: v.boolean(),
+  again: v.optional(v.boolean()),
+  createMissing: v.optional(v.boolean()),
   /** The texts of `--field`: values for records that have none of their own. */
-  field: v.array(v.string()),
+  field: v.optional(v.array(v.string())),
 });
 
 /** The kinds of runs: their operation, what they do in a question and in a progress bar, and whether `undo` can take them back. */
@@ -44,8 +44,8 @@ export const targetSchema = v.object({
   address: v.string(),
   /** The address without the base path of the binding. */
   unboundAddress: v.string(),
-  /** The setting `tenant`; null if there is none. Two tenants at one address are two targets. */
-  tenant: v.nullable(v.string()),
+  /** The setting `tenant`, if it is set. Two tenants at one address are two targets. */
+  tenant: v.optional(v.string()),
 });
 
 /** The facts of a run. They are the first line of its journal. */
@@ -55,19 +55,19 @@ export const headerSchema = v.object({
   target: targetSchema,
   /** Where the writes of the noun went: see `describeBinding`. */
   binding: v.record(v.string(), v.string()),
-  /** The profile that was active; null if there was none, and for the embedded store. */
-  profile: v.nullable(v.string()),
+  /** The profile that was active, if there was one. The embedded store has none. */
+  profile: v.optional(v.string()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */
   name: v.string(),
-  /** The absolute path of the input; null for stdin, an edit and an undo. */
-  file: v.nullable(v.string()),
+  /** The absolute path of the input. Stdin, an edit and an undo have none. */
+  file: v.optional(v.string()),
   format: v.object({ kind: v.picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: v.string() }),
   /** The text of the header of an input that is a table. */
   columns: v.string(),
   /** The number of the delivery as the user gave it, if it has one. `isSameDelivery` compares numbers. */
-  delivery: v.nullable(v.string()),
-  /** The id of the run that an undo undoes; null for any other run. */
-  undoes: v.nullable(v.string()),
+  delivery: v.optional(v.string()),
+  /** The id of the run that an undo undoes. Only an undo has it. */
+  undoes: v.optional(v.string()),
   flags,
   /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
   rows: v.number(),
@@ -80,22 +80,9 @@ export type Shard = v.InferOutput<typeof shard>;
 export type RunFlags = v.InferOutput<typeof flags>;
 export type RunHeader = v.InferOutput<typeof headerSchema>;
 
-export const defaultFlags: RunFlags = {
-  map: {},
-  thousands: null,
-  decimal: null,
-  sum: false,
-  skipInvalid: false,
-  shard: null,
-  relative: false,
-  again: false,
-  createMissing: false,
-  field: [],
-};
-
 /** The name of a target for people, locks and files: `http://localhost:4010 tenant north`. */
 export function targetName({ address, tenant }: Target): string {
-  return tenant === null ? address : `${address} tenant ${tenant}`;
+  return tenant === undefined ? address : `${address} tenant ${tenant}`;
 }
 
 export function isSameTarget(a: Target, b: Target): boolean {
@@ -113,8 +100,8 @@ export function shardName({ index, count }: Shard): string {
 }
 
 /** Returns true if two shards share no pet: they are different parts of the same number of parts. */
-export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
-  return a !== null && b !== null && a.count === b.count && a.index !== b.index;
+export function areDisjoint(a: Shard | undefined, b: Shard | undefined): boolean {
+  return a !== undefined && b !== undefined && a.count === b.count && a.index !== b.index;
 }
 
 /** The end of a session: the last line of its journal. */
@@ -161,7 +148,7 @@ export interface Run {
  * that `resume` tries again does not belong there, so that no row is done twice.
  */
 export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: RunRow): boolean {
-  if (undoes !== null || row.state.kind !== 'failed') return false;
+  if (undoes !== undefined || row.state.kind !== 'failed') return false;
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 

@@ -58,7 +58,7 @@ export function checkService(
       hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
       code: 'other_profile',
     });
-  if (other === null || other === profile?.value || !profileNames.includes(other)) return;
+  if (other === undefined || other === profile?.value || !profileNames.includes(other)) return;
   // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
   const setTenant = profile
     ? `: petstore config set tenant <name> --profile ${profile.value}`

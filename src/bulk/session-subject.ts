@@ -1,6 +1,6 @@
 import { doubtOf, type Intent } from '../writes/row.ts';
 import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
-import { createRun, defaultFlags, type Run, type RunHeader, type Shard } from './run.ts';
+import { createRun, type Run, type RunHeader, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
 
 /** What a session is about: a run among the runs of this user. */
@@ -15,7 +15,7 @@ export interface SessionSubject {
 /** Reads a run that is continued. An undo gets the rows that its run has applied since. @throws as `readRun`. */
 export async function readSubject(list: RunList, { id, header }: RunInfo): Promise<SessionSubject> {
   const run = await readRun(list, id);
-  if (header.undoes === null) return { list, run };
+  if (header.undoes === undefined) return { list, run };
   const undoneRun = await readRun(list, header.undoes);
   return { list, run: extendUndo(run, undoneRun), undoneRun };
 }
@@ -27,7 +27,7 @@ export async function readNextSubject(
   info: RunInfo,
 ): Promise<SessionSubject | undefined> {
   if (verb === 'resume') return isUnfinished(info) ? await readSubject(list, info) : undefined;
-  const undo = info.header.undoes === null ? info.undo : info;
+  const undo = info.header.undoes === undefined ? info.undo : info;
   if (undo && isUnfinished(undo)) return await readSubject(list, undo);
   if (!undo) {
     if (info.perhapsWritten === 0 && !isUnfinished(info)) return undefined;
@@ -51,10 +51,10 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
     {
       ...header,
       kind: 'undo',
-      undoes: id ?? null,
-      file: null,
-      delivery: null,
-      flags: { ...defaultFlags, shard: shardOfUndo(header) },
+      undoes: id,
+      file: undefined,
+      delivery: undefined,
+      flags: { shard: shardOfUndo(header) },
       rows: rows.length,
       invalid: 0,
       skipped: 0,
@@ -64,8 +64,8 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
 }
 
 /** Returns the shard of the undo of a run. A file of creates is split by its lines, so their ids may be of any shard. */
-export function shardOfUndo({ kind, flags }: Pick<RunHeader, 'kind' | 'flags'>): Shard | null {
-  return kind === 'create' ? null : flags.shard;
+export function shardOfUndo({ kind, flags }: Pick<RunHeader, 'kind' | 'flags'>): Shard | undefined {
+  return kind === 'create' ? undefined : flags.shard;
 }
 
 /**

@@ -139,7 +139,7 @@ function checkOffers(
 ): void {
   const { operations } = nouns[noun];
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
-  if (undoes === null || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
+  if (undoes === undefined || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
   if (kind !== 'create' && !port.abilities.canRead)
     throw new UnboundError(
       `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,

@@ -39,7 +39,7 @@ export async function settleByHand(
   // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
   const { undoes } = run.header;
-  if (undoes !== null && list.runs.some(({ id }) => id === undoes)) {
+  if (undoes !== undefined && list.runs.some(({ id }) => id === undoes)) {
     const undoneRun = await readRun(list, undoes);
     const lines = new Set(outcomes.map(([row]) => row.line));
     const unknown = undoneRun.rows.find((row) => doubtOf(row) && lines.has(row.line));

@@ -53,14 +53,13 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
     noun,
     target: await findTarget(context),
     binding: describeBinding(await context.contract(), noun),
-    profile: (!settings.offline && settings.profile?.value) || null,
+    profile: settings.offline ? undefined : settings.profile?.value,
     format,
     columns,
     flags,
     name: file.name,
-    file: file.path ?? null,
-    undoes: null,
-    delivery: delivery ?? null,
+    file: file.path,
+    delivery,
     rows: rows.length + invalid.length + skipped,
     invalid: invalid.length,
     skipped,
@@ -98,7 +97,7 @@ async function warnOfRepeatedCreates(
   { runs }: RunList,
   { kind, file, target, flags }: RunHeader,
 ): Promise<void> {
-  if (kind !== 'create' || file === null) return;
+  if (kind !== 'create' || file === undefined) return;
   const earlier = runs.find(
     ({ header, state }) =>
       state === 'stopped' &&

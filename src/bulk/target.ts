@@ -23,10 +23,10 @@ export async function findTarget(context: Context): Promise<Target> {
     return {
       address: plainAddress(addressOf(settings, await context.contract())),
       unboundAddress: plainAddress(settings.baseUrl ?? ''),
-      tenant: settings.get('tenant') ?? null,
+      tenant: settings.get('tenant'),
     };
   const address = `offline:${await nameOfStore(resolvePaths(io).offlineStore)}`;
-  return { address, unboundAddress: address, tenant: null };
+  return { address, unboundAddress: address };
 }
 
 async function nameOfStore(path: string): Promise<string> {
@@ -81,7 +81,7 @@ export async function lockTarget(
     withLock(join(folder, gate), async () => {
       for (const file of await readdir(folder)) {
         const [, target, index, count] = lockNamePattern.exec(file) ?? [];
-        const other = index === undefined ? null : { index: Number(index), count: Number(count) };
+        const other = index === undefined ? undefined : { index: Number(index), count: Number(count) };
         if (target !== gate || areDisjoint(shard, other)) continue;
         const holder = holderOf(join(folder, file.slice(0, -'.lock'.length)));
         if (holder) return holder;

@@ -1,5 +1,4 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
-import { defaultFlags } from '../bulk/run.ts';
 import { newRow } from '../bulk/run-row.ts';
 import { sessionMode, sessionView } from '../bulk/session.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
@@ -24,11 +23,11 @@ export async function writeFileRecords(
   const mode = sessionMode(context);
   const startFileRun = async (access: Access) => {
     const extra = extraFields(access, flags.field);
-    const { skipInvalid = false, shard = null } = flags;
-    const runFlags = { ...defaultFlags, skipInvalid, shard, field: [...(flags.field ?? [])] };
+    const { skipInvalid, shard, field } = flags;
+    const runFlags = { skipInvalid, shard, field: field && [...field] };
     const layout = createRecordLayout(access, kind, extra);
     const fileInput = await readCheckedInput(context, from, layout, runFlags);
-    const input = await resolveNames(access, fileInput, skipInvalid);
+    const input = await resolveNames(access, fileInput, skipInvalid === true);
     for (const warning of input.warnings) await context.notice('warning', warning);
     const unused = new Set(input.rows.flatMap((row) => row.unused));
     if (unused.size > 0)

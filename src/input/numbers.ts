@@ -11,13 +11,13 @@ type ThousandsSeparator = (typeof thousandsSeparators)[number];
 /** Values of `--decimal`. */
 export const decimalMarks = ['.', ','] as const;
 
-/** The notation of the numbers in an input, by `--thousands` and `--decimal`. Null is unknown. */
+/** The notation of the numbers in an input, by `--thousands` and `--decimal`. */
 export interface NumberNotation {
-  readonly thousands: ThousandsSeparator | null;
-  readonly decimal: (typeof decimalMarks)[number] | null;
+  readonly thousands?: ThousandsSeparator | undefined;
+  readonly decimal?: (typeof decimalMarks)[number] | undefined;
 }
 
-const plainNotation: NumberNotation = { thousands: null, decimal: null };
+const plainNotation: NumberNotation = {};
 
 const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
@@ -89,10 +89,10 @@ function numberHint(text: string, { thousands, decimal }: NumberNotation): strin
   if (toChange(text.trim()) !== undefined)
     return 'if the rows are changes, add --relative --delivery <number>';
   const [, mark, secondMark, point] = groupedNumber.exec(text.trim()) ?? [];
-  if (mark === undefined || thousands !== null) return undefined;
+  if (mark === undefined || thousands !== undefined) return undefined;
   const flagValue = mark === "'" ? `"'"` : mark.trim() || '" "';
   if (point !== undefined) return `give --thousands ${flagValue} --decimal ${point}`;
-  const mayBePoint = /[.,]/.test(mark) && secondMark === undefined && decimal === null;
+  const mayBePoint = /[.,]/.test(mark) && secondMark === undefined && decimal === undefined;
   const asPoint = mayBePoint ? `--decimal ${flagValue} if a fraction follows the mark, or ` : '';
   return `give ${asPoint}--thousands ${flagValue} if it separates thousands`;
 }
@@ -110,12 +110,12 @@ const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
  */
 function plainNumber(text: string, { thousands, decimal }: NumberNotation): string {
   const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];
-  if (thousands === null && decimal === null && /^[1-9]\d{0,2}[.,]000$/.test(size)) return text;
+  if (thousands === undefined && decimal === undefined && /^[1-9]\d{0,2}[.,]000$/.test(size)) return text;
   const decimals = decimal ?? ['.', ','].filter((mark) => mark !== thousands).join('');
   // A longer number may have been rounded.
   const [, whole = size] = new RegExp(`^(.{0,20}\\d)[${decimals}]0+$`, 's').exec(size) ?? [];
   if (whole !== size && /\d{16}/.test(whole)) return text;
-  const separator = thousands === null ? undefined : separatorClasses[thousands];
+  const separator = thousands === undefined ? undefined : separatorClasses[thousands];
   const isGrouped = separator !== undefined && new RegExp(`^[1-9]\\d{0,2}(${separator}\\d{3})+$`).test(whole);
   const digits = isGrouped ? whole.replace(new RegExp(separator, 'g'), '') : whole;
   return sign + withoutLeadingZeros(digits);

@@ -67,7 +67,7 @@ export interface RecordPort {
 
 interface PortOptions {
   /** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
-  readonly run?: { readonly pace: Pace; readonly mayCreate: boolean };
+  readonly run?: { readonly pace: Pace; readonly mayCreate: boolean | undefined };
   /** By default the limits of the client. */
   readonly limits?: CallLimits | undefined;
   /** False if the profile says that the ETags of the service cannot be used. */

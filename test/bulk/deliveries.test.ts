@@ -282,7 +282,7 @@ test.each(['shop.localhost', '127.0.0.2'])(
     const file = { id: 'r1', isDamaged: false, problem: new CliError('usage', 'another version') };
     const head = { target: 'http://localhost:4010', delivery: 'LS-1' };
     const list: RunList = { folder: '', runs: [], unreadable: [{ ...file, ...head }] };
-    const targetAt = (address: string) => ({ address, unboundAddress: address, tenant: null });
+    const targetAt = (address: string) => ({ address, unboundAddress: address });
     const runsAt = (name: string, number: string) =>
       runsOfDelivery(list, targetAt(`http://${name}:4010`), number);
     expect(() => runsAt(host, 'LS-1')).toThrow('another version');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run.ts';
+import { type RunFlags, shardOf } from '../../src/bulk/run.ts';
 import { countLayout } from '../../src/commands/inventory/count-layout.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
 import { parseColumnMap } from '../../src/config/keys.ts';
@@ -16,7 +16,7 @@ function read(text: string, options: Options = {}) {
     yield Buffer.from(text);
   }
   const inputFile = { name, path: `/${name}`, bytes: bytes() };
-  const layout = countLayout({ ...defaultFlags, ...flags });
+  const layout = countLayout(flags);
   return readRows(inputFile, layout, { skipInvalid, isSelected });
 }
 

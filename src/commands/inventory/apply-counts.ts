@@ -1,4 +1,4 @@
-import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
+import type { RunFlags } from '../../bulk/run.ts';
 import { type SessionMode, sessionMode, sessionView } from '../../bulk/session.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { parseColumnMap } from '../../config/keys.ts';
@@ -33,15 +33,14 @@ export function applyCounts(
 }
 
 /**
- * Completes the flags of a run with the defaults.
+ * Returns the flags that decide how a run reads its input and what it writes.
  *
  * @param mode a delivery that is written needs a number.
  * @throws UsageError for flags that cannot be combined.
  */
 function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode): RunFlags {
-  const { thousands = null, decimal = null, shard = null, delivery } = flags;
-  const { relative = false, again = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  if (thousands !== null && thousands === decimal)
+  const { thousands, decimal, shard, delivery, relative, again, createMissing, skipInvalid, sum } = flags;
+  if (thousands !== undefined && thousands === decimal)
     throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
   if (!relative && again) throw new UsageError('--again: only with --relative');
   if (!relative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
@@ -50,16 +49,5 @@ function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode):
       '--relative: a delivery needs its number, so that it is booked once',
       'give --delivery with the number of the note that came with it, or a date',
     );
-  return {
-    ...defaultFlags,
-    map,
-    thousands,
-    decimal,
-    sum,
-    skipInvalid,
-    shard,
-    relative,
-    again,
-    createMissing,
-  };
+  return { map, thousands, decimal, sum, skipInvalid, shard, relative, again, createMissing };
 }

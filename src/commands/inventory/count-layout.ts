@@ -26,7 +26,7 @@ const maxSharedCount = 10_000;
  * those that it gives to something else: an entry may have an `id` of its own.
  */
 export function countLayout(
-  { map, relative, sum, ...notation }: RunFlags,
+  { map = {}, relative, sum, ...notation }: RunFlags,
   contract: Contract = builtInContract,
 ): RowLayout<CountRow> {
   const ofEntries = [...contract.operations.values()].filter(({ noun }) => noun === 'inventory');

@@ -1,6 +1,5 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { whyNotAsked } from '../../asking.ts';
-import { defaultFlags } from '../../bulk/run.ts';
 import { type SessionFlags, sessionMode, sessionView } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
@@ -42,7 +41,7 @@ export function editCounts(
         originalText: text,
         parse: (edited) => parseEdited(edited, counts),
         send: (input) =>
-          startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags, mode),
+          startRun(context, { kind: 'edit', noun: 'inventory', input, flags: {} }, flags, mode),
       });
     },
   };
@@ -81,7 +80,7 @@ async function parseEdited(
     yield Buffer.from(text);
   }
   const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
-  const input = await readRows(inputFile, countLayout(defaultFlags), { skipInvalid: true });
+  const input = await readRows(inputFile, countLayout({}), { skipInvalid: true });
   const lines = text.split('\n');
   const faults = input.invalid.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
   if (faults.length > 10) faults.splice(10, Number.POSITIVE_INFINITY, `and ${faults.length - 10} more`);
