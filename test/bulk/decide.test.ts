@@ -26,17 +26,16 @@ const refused = (before: RecordValue, after: RecordValue): Known => ({
 const set = (value: RecordValue, expected?: RecordValue): Intent => ({ kind: 'set', value, expected });
 const add = (change: number, created?: RecordValue): Intent => ({ kind: 'add', change, created });
 const remove = (expected?: RecordValue): Intent => ({ kind: 'remove', expected });
-const takeBack = (created: RecordValue, expected?: RecordValue): Intent => ({
-  kind: 'remove',
-  created,
-  expected,
-});
+const takeBack = (created: RecordValue, expected?: RecordValue) =>
+  ({ ...remove(expected), created }) as Intent;
+const addToTen: Intent = { kind: 'add', change: 5, expected: 10 };
 const rex = { name: 'Rex', status: 'sold' };
 const tom = { name: 'Tom' };
 const created = { ...tom, categoryId: 1, at: '2026-01-01T00:00:00.123Z' };
 const shown = { ...tom, categoryId: 1, category: 'Dogs', at: '2026-01-01T01:00:00.123456+01:00' };
 const available = { ...tom, status: 'available' };
 const mia = { name: 'Mia', status: 'sold' };
+const [one, two] = [{ meta: { a: 1 } }, { meta: { a: 1, b: 2 } }];
 const make: Intent = { kind: 'create', fields: rex };
 
 /** `write 5`, `remove`, `applied`, `failed no_record: there is no such record`. */
@@ -69,6 +68,8 @@ const furtherStatus = 'failed changed: status "available" now, not no status as 
 const furtherId = 'failed changed: id 1 now, not no id as expected';
 const noWay = `${lacks}, and the service offers no way to create one: check the id`;
 const byFlag = `${lacks}: check the id, or apply with --create-missing`;
+const noRemoval = 'failed no_removal: note cannot be removed: the service takes only changes';
+const beyondDouble = `failed too_large: 9007199254740993 - 1 is above ${max}`;
 const noDelete = 'failed no_delete: the service offers no way to delete it';
 const otherPet =
   'unknown changed: it was name "Rex", status "sold" before, a DELETE was sent, and it is name "Mia", status "sold" now';
@@ -76,7 +77,10 @@ const fromThree = 'unknown changed: it was 3 before, 5 was sent, and';
 const fromTen = 'unknown changed: it was 10 before, 15 was sent, and';
 const mayCreate = { mayCreate: true };
 const seen = { readOnly: new Set(['seen']) };
-const day = '2026-11-30T05:00:00Z';
+const [seenOn, seenTimes] = [
+  { ...tom, seen: '2026-11-30T05:00:00Z' },
+  { ...tom, seen: 7 },
+];
 const seenSince = 'failed changed: seen 7 now, not no seen as expected';
 const keepsFields = { canRemoveFields: false };
 const byNothing = { createsBy: undefined };
@@ -96,24 +100,17 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['does not exist, and has several fields', set(rex), certain, null, `failed no_entry: ${noRecord}`],
     ['differs in outer spaces', set({ name: 'Rex' }), certain, { name: 'Rex ' }, 'write {"name":"Rex"}'],
     ['has a field that is to go', set({ note: undefined }), certain, { note: 'x' }, 'write {}'],
-    [
-      'keeps a field',
-      set({ note: undefined }),
-      certain,
-      { note: 'x' },
-      'failed no_removal: note cannot be removed: the service takes only changes',
-      keepsFields,
-    ],
+    ['keeps a field', set({ note: undefined }), certain, { note: 'x' }, noRemoval, keepsFields],
     ['leaves out the default', set({ status: 'available' }), certain, {}, 'unchanged', mayOmit],
     ['lacks a field that is to go', set({ note: undefined }), certain, { note: null }, 'unchanged'],
   ],
   'set v, uncertain': [
     [
       'has a further member, of somebody else',
-      set({ meta: { a: 1 } }),
-      sent({ meta: {} }, { meta: { a: 1 } }),
-      { meta: { a: 1, b: 2 } },
-      'write {"meta":{"a":1}}',
+      set(one),
+      sent({ meta: {} }, one),
+      two,
+      `write {"meta":{"a":1}}`,
     ],
     ['has the new value', set(5), sent(3, 5), 5, 'applied'],
     ['has the new value after a refusal in doubt', set(5), refused(3, 5), 5, 'applied'],
@@ -142,26 +139,14 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['below 0', add(-11), certain, 10, 'failed below_zero: 10 - 11 is below 0'],
     ['up to the largest count', add(1), certain, max - 1, `write ${max}`],
     ['above the largest count', add(1), certain, max, `failed too_large: ${max} + 1 is above ${max}`],
-    [
-      'is beyond a double',
-      add(-1),
-      certain,
-      2n ** 53n + 1n,
-      `failed too_large: 9007199254740993 - 1 is above ${max}`,
-    ],
+    ['is beyond a double', add(-1), certain, 2n ** 53n + 1n, beyondDouble],
     ['adds 0', add(0), certain, 10, 'unchanged'],
     ['has another value than planned', add(5), planned(10, 15), 11, 'write 16'],
     ['has the planned value already', add(5), planned(10, 15), 15, 'write 20'],
     ['does not exist', add(5), certain, null, noEntry],
     ['does not exist and may be created', add(5), certain, null, 'create 5', mayCreate],
-    ['is as expected', { kind: 'add', change: 5, expected: 10 }, certain, 10, 'write 15'],
-    [
-      'is not as expected',
-      { kind: 'add', change: 5, expected: 10 },
-      certain,
-      11,
-      'failed changed: 11 now, not 10 as expected',
-    ],
+    ['is as expected', addToTen, certain, 10, 'write 15'],
+    ['is not as expected', addToTen, certain, 11, 'failed changed: 11 now, not 10 as expected'],
   ],
   'add d, uncertain': [
     ['has the new value', add(5), sent(10, 15), 15, 'applied'],
@@ -192,22 +177,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['shows a default', takeBack(tom, tom), certain, available, 'remove', mayOmit],
     ['shows the same in another form', takeBack(tom, created), certain, shown, 'remove'],
     ['shows what is no default', takeBack(tom, tom), certain, available, furtherStatus],
-    [
-      'shows a date that only the service sets',
-      takeBack(tom, tom),
-      certain,
-      { ...tom, seen: day },
-      'remove',
-      seen,
-    ],
-    [
-      'shows another field that only it sets',
-      takeBack(tom, tom),
-      certain,
-      { ...tom, seen: 7 },
-      seenSince,
-      seen,
-    ],
+    ['shows a date that only the service sets', takeBack(tom, tom), certain, seenOn, 'remove', seen],
+    ['shows another field that only it sets', takeBack(tom, tom), certain, seenTimes, seenSince, seen],
     ['has changed since it was created', takeBack(rex), certain, mia, otherName],
   ],
   'remove, uncertain': [

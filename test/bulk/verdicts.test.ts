@@ -7,12 +7,8 @@ import { recordShop } from '../helpers/record-shop.ts';
 const page = '<html><title>Backend fetch failed</title></html>';
 
 /** How the first write is answered, whether the service has done it, and what becomes of the row. */
-const answers: readonly (readonly [
-  status: number | 'reset',
-  isDone: boolean,
-  verdict: string,
-  body?: unknown,
-])[] = [
+type Answer = readonly [status: number | 'reset', isDone: boolean, verdict: string, body?: unknown];
+const answers: readonly Answer[] = [
   ...[404, 409, 412, 422, 429, 501].map((status) => [status, false, 'failed'] as const),
   ...(['reset', 406, 502] as const).flatMap((status) => [
     [status, true, 'applied'] as const,

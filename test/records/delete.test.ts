@@ -95,20 +95,19 @@ test.each([
 ])(
   '%s delete leaves a record that no question has shown, because it was missing then',
   async (noun, path, fields) => {
-    const missing = new Set<string>();
+    let isThere = true;
     await using server = await recordingServer({}, ({ method, path: place }) => {
-      const id = Number(place.split('/').at(-1));
       if (method === 'DELETE') return { status: 204 };
-      if (place === `${path}/8` || missing.has(place)) return { body: { id, petId: id, ...fields } };
-      missing.add(place);
-      return refusal(404);
+      // Each command reads record 9 twice, and does not find it at first.
+      if (place === `${path}/9`) isThere = !isThere;
+      const id = Number(place.at(-1));
+      return isThere || id === 8 ? { body: { id, petId: id, ...fields } } : refusal(404);
     });
     const { env } = openConfig({ profiles: { prod: { 'base-url': server.url, protected: true } } });
     const run = (line: string, answers: Answers) =>
       runTyping(`${noun} delete ${line}`.split(' '), answers, { env });
     const appeared = '9 was changed in the meantime: ';
     expect(await run('9 --profile prod', [])).toMatchObject(failed(1, appeared));
-    missing.clear();
     expect(await run(`9 8 --base-url ${server.url}`, [['8 (', 'y\r']])).toMatchObject(failed(3, appeared));
     expect(server.calls().filter((call) => call.startsWith('DELETE '))).toEqual([`DELETE ${path}/8`]);
   },
