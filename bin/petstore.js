@@ -47,7 +47,7 @@ function findCache() {
   return undefined;
 }
 
-/** Each command runs other functions, offline too, and a cache has only the functions of the run that wrote it. */
+/** Each command has its own cache, and another one with --offline, because a cache has only the functions that ran. */
 function programCache(command) {
   return cacheFile(`${program}-${command}${words.includes('--offline') ? '-offline' : ''}`);
 }
@@ -124,7 +124,7 @@ function readCache(file, build) {
 }
 
 /**
- * A cache has its name only when it is whole on the disk. A checksum of it would take a tenth of the time of a start, and V8
+ * A cache gets its name once it is whole on the disk. A checksum of it would take a tenth of the time of a start, and V8
  * itself rejects one that is too short, or was made by another version or under other flags.
  */
 function writeCache(file, build, script) {

@@ -1,11 +1,11 @@
 # fish completion for petstore. Load it with:  petstore completion fish | source
-# It asks petstore for all that may stand in the place; fish itself matches what has been typed, and quotes.
+# It asks petstore for the possible completions; fish itself matches what has been typed, and quotes.
 
 function __petstore_complete
     set -l words (commandline -opc)
     set -l typed (commandline -ct)
     set -l flag (string match -r -- '^--[\w-]+=' "$typed")
-    # What stays of the word: the values before a comma, a flag and its =, or the dash of a flag. Any other word is
+    # The part of the word that is kept: the values before a comma, a flag and its =, or the dash of a flag. Any other word is
     # given whole and without quotes, because names are offered once a letter is typed.
     set -l current (string match -r -- '^[^"\'\\\\]*,|^--[\w-]+=|^-' "$typed")
     or set current (string unescape -- (string trim -l -c '"\'' -- "$typed"))

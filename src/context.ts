@@ -74,7 +74,7 @@ export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readon
   return ['petstore', ...words, ...targetFlags].map(shellWord).join(' ');
 }
 
-/** Returns the command that shows the record of a row, or finds one that may have been made. */
+/** Returns the command that shows the record of a row, or finds one that may have been created. */
 export function lookUpCommand(
   context: Pick<Context, 'flags'>,
   { name, idField }: Noun,

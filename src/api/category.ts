@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 
-// Only for the category of a pet can a service send the name with the id. Our records have the id in `categoryId` and the name in
+// A service may send the category of a pet with its name, and no other reference. Our records have the id in `categoryId` and the name in
 // `category`. A command or a row names a category by its id, by its name, or by `{id, name}`.
 
 type RecordFields = Readonly<Record<string, JsonValue | undefined>>;

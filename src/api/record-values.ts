@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import { shorten } from '../process/text.ts';
 import { categoryIn, categoryText, isCategoryField } from './category.ts';
 
-// The values of a record that a command reads and writes. This file does not use the schema library, because loading it would slow
-// down `help`.
+// The values of a record that a command reads and writes. This file does not use the schema library: the command line is parsed with
+// its functions, and needs no schemas.
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 

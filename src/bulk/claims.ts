@@ -25,7 +25,7 @@ export async function findClaims(subject: SessionSubject, rows: readonly RunRow[
   ]);
 }
 
-/** An undo leaves the unknown rows of its run alone until a person has settled them in that run. */
+/** An undo does not touch a row that is unknown in the run that it undoes, until a person has settled it there. */
 function claimsOfUndoneRun({ undoneRun }: SessionSubject, certainRows: readonly RunRow[]): Claims {
   const claims = new Map<RunRow, Outcome>();
   for (const row of undoneRun ? certainRows : []) {
@@ -171,7 +171,7 @@ function leaveToPerson({ id }: RunInfo, doubt: Doubt): Outcome {
 
 function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefined {
   const state = undoneRow.state.kind;
-  // A person has since settled the row of that run: it was not written.
+  // A person has settled the row of that run as failed, so there is nothing to undo.
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied') return undefined;
   const message = `it is unknown whether run ${id} wrote this record: find out, then settle the row in that run`;

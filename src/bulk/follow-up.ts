@@ -36,7 +36,7 @@ export function followUpOf(
   );
   const again = [...(undoes === undefined ? ['resume', id] : ['undo', undoes]), ...pace];
   if (unwritten === 'journal') return undefined;
-  // Another file, because this session could not write its file.
+  // The file of rejects could not be written, so the user names another.
   if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
   const openRows = rows.filter((row) => waitOf(row) !== undefined);
   if (unwritten === undefined && openRows.length === 0) return undefined;

@@ -58,7 +58,7 @@ export class Journal {
     this.write(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
-  /** Appends a plan, and returns when it is on the disk. @param number as `planNumber` in `Run`. */
+  /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `Run`. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.write(rows.slice(at, at + linesOfWrite).map(toPlanEvent));
@@ -168,7 +168,7 @@ async function openJournal(folder: string, id: string, run: Run): Promise<readon
 const maxJournalBytes = 2 ** 30;
 /** The most runs. Each command that writes reads two lines of each of them. */
 const maxRuns = 2000;
-/** So many of the newest runs always stay. */
+/** The number of newest runs that are always kept. */
 const minKeptRuns = 50;
 
 /**

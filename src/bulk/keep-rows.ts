@@ -90,7 +90,7 @@ export function createRowKeeper(
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
-  /** How long the timer waits. */
+  /** The delay with which `timer` was set. */
   let timerMs = 0;
   let flushed = Promise.resolve();
   const keepWaiting = async () => {
@@ -119,7 +119,7 @@ export function createRowKeeper(
   };
   return {
     beforeSend(row, planned) {
-      // `next` passes the write of the plan on as the same object. Another object has other values, because the record has changed.
+      // If the record is as planned, `next` passes on `row.planned` itself. Any other object has other values.
       if (planned !== row.planned)
         return keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
       while (!run.marked.has(row.line)) {

@@ -109,7 +109,7 @@ function readPart(path: string, from: (size: number) => number, maxBytes: number
   }
 }
 
-/** How `printEvent` begins a journal. A run that was killed within its first line has sent nothing. Any other text may be a damaged run. */
+/** How a journal begins. A run that was killed within its first line has sent nothing. Any other text may be a damaged run. */
 const beginText = '{"kind":"begin"';
 
 /** Yields the complete lines of a journal, each with the offset in bytes where it ends. */

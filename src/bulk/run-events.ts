@@ -43,7 +43,7 @@ const eventSchema = v.variant('kind', [
     }),
     v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
   ),
-  // Completes a plan. `number` is as `planNumber` in `Run`.
+  // Completes a plan. `number` is `planNumber` of `Run`.
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
@@ -130,7 +130,7 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
   return { ...newRow({ line, id, intent, text }), planNumber, planned, state, stock };
 }
 
-/** Completes a plan of a run. @param number as `planNumber` in `Run`. */
+/** Completes a plan of a run. @param number `planNumber` of `Run`. */
 export function endPlan(run: Run, rows: readonly RunRow[], number: number): void {
   for (const row of rows) {
     run.marked.delete(row.line);

@@ -27,13 +27,13 @@ const flags = v.object({
   field: v.optional(v.array(v.string())),
 });
 
-/** The kinds of runs: their operation, what they do in a question and in a progress bar, and whether `undo` can take them back. */
+/** The kinds of runs: the operation, the verb in a question, the label in the progress bar, and whether `undo` can reverse it. */
 export const runKinds = {
   apply: { operation: 'update', action: 'set', activity: 'applying', canBeUndone: true },
   edit: { operation: 'update', action: 'set', activity: 'applying', canBeUndone: true },
   create: { operation: 'create', action: 'create', activity: 'applying', canBeUndone: true },
   update: { operation: 'update', action: 'change', activity: 'applying', canBeUndone: true },
-  // A removal leaves nothing to set back.
+  // A removal leaves nothing to restore.
   delete: { operation: 'delete', action: 'delete', activity: 'applying', canBeUndone: false },
   undo: { operation: 'update', action: 'take back', activity: 'undoing', canBeUndone: false },
 } as const;

@@ -148,7 +148,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
   }
   const [failure] = failures;
   if (!failure) return pass(`the condition held in ${lookCount} answers in a row, each on a new connection`);
-  const hint = 'is the rollout done, on every replica?';
+  const hint = 'check that the rollout is done on every replica';
   return fail(`${failure.reason}, in ${failures.length} of ${lookCount} answers`, { ...failure, hint });
 }
 
@@ -178,7 +178,7 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
     if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
-    throw new FindingError(failOn(answer, 'the body names another status than the answer has', details));
+    throw new FindingError(failOn(answer, 'the status in the body is not that of the answer', details));
   } catch (error) {
     const isBound = answer.operation.responses !== undefined;
     if (!isBound || !(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
@@ -205,7 +205,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
     const answer = await context.ask(operation, undefined, { headers });
     if (isDeclared ? !isDeniedStatus(answer.status) : answer.status < 400) answers.push(answer);
   }
-  // A failure of a stable operation is the gravest.
+  // A failure of a stable operation counts more than one of a beta operation.
   const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
   if (!gravest) return pass(`refused at ${counted(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');

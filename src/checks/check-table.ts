@@ -88,7 +88,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
       id: `expect/${index + 1}`,
       run: (context: CheckContext) => checkCondition(context, condition),
     })),
-    // Another deployment may have answered since.
+    // The deployment may have changed during the checks.
     ...(waitFor.length > 0 ? version : []),
   ];
   // Each answer must come from the deployment that `--wait-for` names. For the group reach, the check reach/version sees to that.

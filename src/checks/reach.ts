@@ -56,7 +56,7 @@ function endpointOf({ client }: CheckContext) {
 
 export function checkDns(context: CheckContext): Promise<Finding> {
   const { host, target } = endpointOf(context);
-  const hint = 'is the host of the base URL right?';
+  const hint = 'check the host of the base URL';
   const resolve = async () => {
     if (isIP(host)) return pass(`${host} is an address`);
     const { address } = await lookup(target.host);
@@ -68,7 +68,7 @@ export function checkDns(context: CheckContext): Promise<Finding> {
 export function checkConnection(context: CheckContext): Promise<Finding> {
   const { host, target } = endpointOf(context);
   const endpoint = `${host.includes(':') ? `[${host}]` : host}:${target.port}`;
-  const hint = 'is the service running behind this port, and no firewall in between?';
+  const hint = 'check that the service listens on this port, and that no firewall is in between';
   const connect = (cancellation: Cancellation) => {
     const socket = openSocket(target);
     return judgeOpen(socket, 'connect', cancellation, () => pass(`${endpoint} accepts connections`));

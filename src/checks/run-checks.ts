@@ -79,7 +79,7 @@ export async function runCheck(
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: CheckedService, signal: AbortSignal, attempts: Attempt[]): CheckContext {
-  // Asked again if the service is overloaded, or a gateway does not reach it.
+  // A request is sent again if the service is overloaded, or a gateway does not reach it.
   const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).isOutage);
   const client = service.client.withOptions({
     signal,

@@ -50,7 +50,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   }
 
   function addVerbs(parser: Parser, group: Group): void {
-    // For the same reason it gets only the verbs on the line.
+    // To save time, commander also gets only the verbs on the line.
     for (const { name, aliases = [] } of group.verbs)
       if ([name, ...aliases].some((word) => words.includes(word))) parser.command(name).aliases(aliases);
     parser.hook('preSubcommand', async (_, subcommand) => {

@@ -176,7 +176,7 @@ const hints: Readonly<Record<string, Hint>> = {
       headerBytes(call) >= largeHeaderBytes,
     text: ({ call }) => `the request has ${headerBytes(call)} bytes of headers, and many gateways allow 8 KB`,
   },
-  // A port of TLS answers plain http with the 400 of a gateway, or it closes the connection.
+  // A TLS port answers a request over plain http with the 400 of a gateway, or closes the connection.
   tlsPort: {
     when: ({ call, response, author, ...failure }) =>
       ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&

@@ -54,7 +54,7 @@ export interface ListMessage {
 export interface CallOptions {
   /** Makes caches ask the service itself (`Cache-Control: no-cache`). A raw request ignores it. */
   readonly isFresh?: boolean | undefined;
-  /** The moment by which the call ends, as of `monotonicMs`. By default `timeoutMs` after its first turn. */
+  /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after its first turn. */
   readonly deadlineMs?: number | undefined;
   /** The most retries. By default the client's limit. */
   readonly retries?: number | undefined;

@@ -111,7 +111,7 @@ export function otherRecord(
 ): string | undefined {
   const name = nouns[operation.noun].idField;
   const value = record[name];
-  // Where no schema was applied, a small id is a number.
+  // In an answer that was read without a schema, a small id is a number, not a bigint.
   const isOther =
     id !== undefined && value !== undefined && value !== null && value !== id && String(value) !== String(id);
   return isOther

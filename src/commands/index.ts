@@ -111,7 +111,7 @@ export const program: Program = {
     },
     {
       name: 'doctor',
-      summary: 'Check config, token and the way to the service',
+      summary: 'Check the config, the token and the connection',
       load: async () => (await import('./checks/doctor.ts')).doctor,
     },
     {

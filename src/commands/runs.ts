@@ -171,7 +171,7 @@ export const resume = sessionVerb(
 
 export const undo = sessionVerb(
   'undo',
-  'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped continues if you start it again. A command that names its records by ids is not a run, and cannot be undone.',
+  'Takes back what a run wrote. It restores each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped continues if you start it again. A command that names its records by ids is not a run, and cannot be undone.',
   ['petstore undo', 'petstore undo r7 --dry-run'],
 );
 

@@ -90,10 +90,10 @@ const writingFlags = {
   rate: keyFlag('rate'),
   maxErrors: value(
     '--max-errors <n>',
-    `stop when so many writes have failed or are unknown (default: ${defaultMaxErrors})`,
+    `stop when this many rows have failed or are unknown (default: ${defaultMaxErrors})`,
     { parse: (text) => parseInteger(text, 1) },
   ),
-  lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
+  lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same service (default: 0)', {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
   rejects: value(
@@ -150,7 +150,7 @@ function parseRowLimit(text: string, flag: string): RowLimit {
 /** Parses a delivery number. @throws UsageError if it is empty: all such deliveries would be the same one. */
 function parseDelivery(text: string): string {
   if (text.trim() !== '') return text;
-  throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note, or a date');
+  throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note');
 }
 
 /** Parses the name of the file of rejects. @throws ValueError for `-`: stdout has the report. */

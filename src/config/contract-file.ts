@@ -86,7 +86,7 @@ function readContractFile(path: string, scope: BindingScope): BoundContract | un
 function unusable(path: string, why: string, { flags }: BindingScope): InputError {
   return new InputError(
     `contract ${path}: ${why}`,
-    `bind again with \`petstore api bind <file or URL> ${flags}\`, or go back to the built-in contract with \`petstore api unbind ${flags}\``,
+    `bind again with \`petstore api bind <file or URL> ${flags}\`, or use the built-in contract with \`petstore api unbind ${flags}\``,
   );
 }
 

@@ -133,7 +133,7 @@ function rejectUntrusted(path: string, stats: Stats): void {
   if (uid !== user && uid !== 0) throw new Error(`belongs to another user ${access}`);
   if ((mode & 0o022) !== 0)
     throw new Error(
-      `others may write it ${access}; look at what it holds, then \`chmod 600 ${shellWord(path)}\``,
+      `others can write to it ${access}; check what it holds, then \`chmod 600 ${shellWord(path)}\``,
     );
 }
 

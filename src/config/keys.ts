@@ -261,7 +261,7 @@ function parseHeaderName(text: string): string {
 
 /** Checks the word before the token; it is empty for the bare token. @throws ValueError. @see RFC 9110, 11.1 */
 function parseScheme(text: string): string {
-  if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for the bare token');
+  if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for none');
   return text;
 }
 

@@ -87,7 +87,7 @@ const formatTable = {
   },
   csv: {
     summary:
-      "RFC 4180 with LF. Text that a spreadsheet would run as a formula gets a leading ', which --from takes away",
+      "RFC 4180 with LF. Text that a spreadsheet would run as a formula gets a leading ', which --from removes",
     content: 'cells',
     print: printCsv,
   },

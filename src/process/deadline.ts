@@ -34,7 +34,7 @@ export function withinLimits<Value>(
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
     let listener: (() => void) | undefined;
-    // Not an AbortController, which takes five times as long as all the rest (`bench/README.md`).
+    // An AbortController would take five times as long as all the rest (`bench/README.md`).
     const cancellation = {
       isCancelled: false,
       reason: undefined as unknown,

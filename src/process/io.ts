@@ -169,7 +169,7 @@ function openDirect(descriptor: number): number | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (stats.isFile()) return descriptor;
-    // Opened again, because a descriptor that never waits would be one for every process that shares it.
+    // Opened again, because O_NONBLOCK on the inherited descriptor would affect every process that shares it.
     const flags = constants.O_WRONLY | constants.O_NONBLOCK;
     return stats.isFIFO() ? openSync(`/proc/self/fd/${descriptor}`, flags) : undefined;
   } catch {

@@ -67,7 +67,7 @@ async function acquire(lock: string, deadline: number, work: string): Promise<()
   for (let pauseMs = 1; !create(lock, owner); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const holder = readOwner(lock);
     if (holder !== undefined && isAbandoned(lock, holder)) {
-      // Takes a lock on the lock, and reads it again: a slow process must not remove the lock of a successor.
+      // Takes a lock on the lock, then reads it again. Otherwise a slow process could remove the lock of its successor.
       const release = await acquire(`${lock}.lock`, deadline, '');
       removeLock(lock, holder);
       release();

@@ -153,7 +153,7 @@ export function closestWord(word: string, candidates: readonly string[]): string
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((a, b) => a.distance - b.distance);
-  // Without the half, every word of two letters would be near every word of one letter.
+  // Without the second limit, every word of two letters would be near every word of one letter.
   const maxDistance = Math.min(2, Math.floor(word.length / 2));
   return ranked[0] !== undefined && ranked[0].distance <= maxDistance ? ranked[0].candidate : undefined;
 }

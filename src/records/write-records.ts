@@ -247,7 +247,7 @@ function unknownError(
     mayBeApplied: true,
     retryable: isPlain && (lastWrite?.error?.details.retryable ?? false),
     hint: isPlain
-      ? (error?.details.hint ?? `look at it: ${look}`)
+      ? (error?.details.hint ?? `look at the record: ${look}`)
       : `before you run it again, check what was written: ${look}`,
   };
   if (error instanceof InterruptedError) return error.with(details);

@@ -14,7 +14,7 @@ interface AppOptions {
   onDefect?: ((error: unknown) => void) | undefined;
 }
 
-/** Creates the app of the operations table. It answers HEAD like GET; the sender of the response leaves out the body. */
+/** Creates the app of the operations table. It answers HEAD like GET; the server sends no body for it. */
 export function createApp({ store, onDefect }: AppOptions): (request: HttpRequest) => HttpResponse {
   const routes = createRoutes();
   return (request) => {

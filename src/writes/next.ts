@@ -132,7 +132,7 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, as a sale does. The reading that showed the new count is not a retry.
+    // Somebody else has changed the count meanwhile, as a sale does. After a 409 or 412, the reading that shows it is not a retry.
     const isRefunded = isRefusedForState(old.lastWrite) && aim === 'decide';
     const retries = isRefunded ? state.retries - 1 : state.retries;
     const again = { ...state, retries, replans: state.replans + 1 };
@@ -151,9 +151,9 @@ function afterReading(
 function planWrite(state: State, planned: Planned): Next {
   const { doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
-  // The record as it was read last is what an undo sets back.
+  // An undo restores the record as it was read last.
   const isKept = earlier?.action === planned.action && isSameValue(earlier.before, planned.before);
-  // By the same object `beforeSend` knows that its mark still holds.
+  // `beforeSend` compares by identity: if the object is the same, the mark of the row still holds.
   if (isKept) return thenWrite(state, earlier);
   return thenWrite({ ...state, aim: 'decide', planned }, planned);
 }

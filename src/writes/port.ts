@@ -118,7 +118,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
       });
       const found = await readRecord(client, name, id, readOptions).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.author === 'service') return found;
-      // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record: a further list decides.
+      // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
       if (!abilities.canList) throw found.notFound;
       return readFromList(client, name, id, { ...readOptions, needsWhole: true }).then(
         toReading,

@@ -27,7 +27,7 @@ const rules = {
   no_record: { kind: 'not-found' },
   no_entry: { kind: 'not-found' },
   changed: {
-    hint: 'look at it and decide again; nothing was overwritten',
+    hint: 'look at the record and decide again; nothing was overwritten',
     waitsFor: 'person',
     saysSent: true,
   },

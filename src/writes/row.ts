@@ -47,7 +47,7 @@ export const intentSchema = v.variant('kind', [
     kind: v.literal('remove'),
     /** The whole record that was shown, or null if there was none. If it has changed or has a further field, the row fails. */
     expected: v.optional(value),
-    /** The values with which this program created the record. If it is gone, nothing is sent. Without `expected` further fields may be there. */
+    /** The values with which this program created the record. If it is gone, nothing is sent. Without `expected` it may have further fields. */
     created: v.optional(value),
   }),
 ]);

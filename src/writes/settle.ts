@@ -50,7 +50,7 @@ export async function settle<SomeRow extends Row>(
     }
     if (step.kind === 'write' && !sends)
       return { state, request: await port.prepareRequest(state, step.planned, state.reading) };
-    // The mark may be early, before the delay: a marked row that was not sent costs a reading, and nothing else.
+    // The row is marked before the delay. If it is then not sent, that costs a resume one reading.
     const isKept = step.kind === 'read' || !beforeSend || beforeSend(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted || !isKept ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
@@ -64,7 +64,7 @@ async function perform(
   step: Exclude<Step, { kind: 'end' }>,
   deadlineMs: number | undefined,
 ): Promise<Event> {
-  // No retries here: `next` decides on them, because a record is read before it is written again.
+  // `next` decides on retries, because a record is read before it is written again.
   const options = { retries: 0, deadlineMs };
   try {
     if (step.kind === 'write') {

@@ -255,8 +255,12 @@ function markingConfig(baseUrl: string) {
 
 type Spoil = readonly [how: string, spoil: (file: string) => void, says: RegExp];
 const spoils: readonly Spoil[] = [
-  ['others may write', (file) => chmodSync(file, 0o602), /others may write it \(owner \d+, mode 0602\)/],
-  ['its group may write', (file) => chmodSync(file, 0o660), /others may write it \(owner \d+, mode 0660\)/],
+  ['others may write', (file) => chmodSync(file, 0o602), /others can write to it \(owner \d+, mode 0602\)/],
+  [
+    'its group may write',
+    (file) => chmodSync(file, 0o660),
+    /others can write to it \(owner \d+, mode 0660\)/,
+  ],
   ['is of another user', (file) => chownSync(file, 12345, 12345), /another user \(owner 12345, mode 0600\)/],
 ];
 /** Only root can give a file to another user. */
@@ -298,5 +302,5 @@ test('a contract that others may write is exit 2', async () => {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, '{}');
   chmodSync(file, 0o666);
-  expect(await run('pets list')).toMatchObject(failed(2, 'others may write it'));
+  expect(await run('pets list')).toMatchObject(failed(2, 'others can write to it'));
 });

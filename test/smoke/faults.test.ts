@@ -112,7 +112,7 @@ const others: Faults = {
   })),
   'error/not-found: answered 500': unknownId(refusing(500)),
   'error/not-found: the content type is text/html': unknownId((answer) => asPage(answer, '<h1>404</h1>')),
-  'error/not-found: the body names another status than the answer has': unknownId((answer) => ({
+  'error/not-found: the status in the body is not that of the answer': unknownId((answer) => ({
     ...withRefusal(answer, 400),
     status: 404,
   })),

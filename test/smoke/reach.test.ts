@@ -16,7 +16,7 @@ describe('a service that is not reached', () => {
     const { code, stdout } = await runCli('smoke --base-url http://127.0.0.1:1 --write --skip reach');
     expect(code).toBe(6);
     expect(stdout).toMatch(
-      /^fail {3}reach\/connect: 127\.0\.0\.1:1: connection refused; is the service running behind this port/,
+      /^fail {3}reach\/connect: 127\.0\.0\.1:1: connection refused; check that the service listens on this port/,
     );
     expect(stdout.match(/connection refused/g)).toHaveLength(1);
   });

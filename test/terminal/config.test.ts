@@ -76,7 +76,7 @@ describe('the file', () => {
 test.each([
   ['set timeout 3x', "timeout '3x': is not a duration; write it as 500ms, 30s, 2m or 1h"],
   ['set auth-header Host', "auth-header 'Host': is a header that the connection itself needs"],
-  ['set auth-scheme a:b', "auth-scheme 'a:b': must be one word, or empty for the bare token"],
+  ['set auth-scheme a:b', "auth-scheme 'a:b': must be one word, or empty for none"],
   [
     'set tenant -',
     "tenant '-': a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit",

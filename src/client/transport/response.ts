@@ -92,7 +92,7 @@ export function noAnswerError(
   return new CliError(noAnswer === 'redirect' ? 'failed' : 'unavailable', why, { ...details, noAnswer });
 }
 
-/** Makes the error of a request whose time has run out. @param limitMs what the requests before it had left of the whole time. */
+/** Makes the error of a request whose time has run out. @param limitMs the part of the whole time that this request had. */
 export function timeoutError(timeoutMs: number, limitMs = timeoutMs): CliError {
   const whole = durationText(timeoutMs);
   const limit = limitMs > timeoutMs / 2 ? whole : `the last ${durationText(limitMs)} of ${whole}`;

@@ -47,7 +47,7 @@ function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode):
   if (relative && delivery === undefined && mode === 'write')
     throw new UsageError(
       '--relative: a delivery needs its number, so that it is booked once',
-      'give --delivery with the number of the note that came with it, or a date',
+      'give --delivery with the number of the delivery note, or a text of your own',
     );
   return { map, thousands, decimal, sum, skipInvalid, shard, relative, again, createMissing };
 }
