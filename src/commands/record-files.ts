@@ -4,6 +4,7 @@ import { sessionMode, sessionView } from '../bulk/session.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { PreparedCommand } from '../output/printer.ts';
+import { moreLikeThis } from '../process/text.ts';
 import { type Access, prepareRecords } from '../records/access.ts';
 import { extraFields, type RecordFlags } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
@@ -32,6 +33,12 @@ export async function writeFileRecords(
     const unused = new Set(input.rows.flatMap((row) => row.unused));
     if (unused.size > 0)
       await context.notice('note', `${kind} does not use ${[...unused].join(', ')} of ${input.file.name}`);
+    const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
+    if (nullRow)
+      await context.notice(
+        'warning',
+        `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is taken as a text${moreLikeThis(others.map(({ line }) => line))}; a cell without a value is empty`,
+      );
     const rows = input.rows.map(({ line, id, text, fields }) =>
       newRow({ line, id, intent: toIntent(kind, fields), text }),
     );
