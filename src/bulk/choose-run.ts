@@ -91,6 +91,6 @@ function undoRefusal({ id, header, state }: RunInfo, askedId: string | undefined
   const stocks = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
     `undo ${id}: this run removed records, which cannot be undone`,
-    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` makes them again${stocks}`,
+    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` creates them again${stocks}`,
   );
 }

@@ -26,7 +26,7 @@ import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts'
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
-  'is the base URL the address of the API, without a login? If the API has other paths, `petstore api bind` reads them from its description';
+  'check that the base URL is that of the API, and needs no login. If the API has other paths, `petstore api bind` reads them from its description';
 
 /**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.

@@ -184,7 +184,7 @@ function remarkOnDeprecation(answer: CheckAnswer, now: Date): string | undefined
   const { operation, headers } = answer;
   const isAnnounced = (headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset')) !== undefined;
   if (operation.isDeprecated !== isAnnounced)
-    return `it is deprecated by its ${isAnnounced ? 'header' : 'description'} alone`;
+    return `only its ${isAnnounced ? 'header' : 'description'} says that it is deprecated`;
   const day = passedSunset(answer, now);
   return day && `its sunset passed on ${day}`;
 }

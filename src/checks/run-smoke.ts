@@ -124,7 +124,7 @@ function failureIfIncomplete(
   const stopReason = stopReasonOf(stopped);
   const patterns = [...only.map((each) => `--only '${each}'`), ...skip.map((each) => `--skip '${each}'`)];
   const isSelected = results.some(({ id }) => groupOf(id) !== 'reach');
-  const why = isSelected ? 'every one was skipped' : `${patterns.join(' ')} selects none`;
+  const why = isSelected ? 'all others were skipped' : `${patterns.join(' ')} selects none`;
   const finding =
     stopReason === undefined
       ? fail(`no check besides reach ran: ${why}`, {

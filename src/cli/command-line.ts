@@ -181,6 +181,6 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
   if (near !== undefined) return new UsageError(sentence, `did you mean ${near}?`);
   return new UsageError(
     sentence,
-    path.length === 0 ? `put a flag of a command behind the command; ${seeHelp}` : seeHelp,
+    path.length === 0 ? `put a flag of a command after the command; ${seeHelp}` : seeHelp,
   );
 }

@@ -64,7 +64,7 @@ const rules = {
     placeholder: '<n>',
   },
   color: choiceRule('when to use colour', colorModes, '<when>', 'auto'),
-  quiet: switchRule('whether to show no notes and no progress on stderr', 'false'),
+  quiet: switchRule('whether to hide notes and progress on stderr', 'false'),
   'token-file': fileRule('file that holds the token'),
   'token-command': {
     summary: 'command that prints the token, run without a shell',

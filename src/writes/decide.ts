@@ -181,7 +181,7 @@ function failWithoutEntry(
   // A row that expects a count creates no entry.
   if (expected !== undefined) return fail(` now, and ${describeValue(expected)} was expected`);
   if (createsBy === undefined) return fail(', and the service offers no way to create one: check the id');
-  const byHand = createsBy === 'POST' ? 'create the entry with `inventory create`, ' : '';
+  const byHand = createsBy === 'POST' ? 'create the entry with `petstore inventory create`, ' : '';
   return fail(`: check the id, ${byHand}or apply with --create-missing`);
 }
 

@@ -49,12 +49,12 @@ describe.concurrent('what a description says, and what it does not', () => {
     ],
     [
       'op/listCategories',
-      /; listCategories: it is deprecated by its header alone$/,
+      /; listCategories: only its header says that it is deprecated$/,
       on('/categories', (answer) => withHeaders(answer, { deprecation })),
     ],
     [
       'op/getPet',
-      /; getPet: it is deprecated by its description alone$/,
+      /; getPet: only its description says that it is deprecated$/,
       on('/pets/1', (answer) => withHeaders(answer, { deprecation: undefined, sunset: undefined })),
     ],
     [

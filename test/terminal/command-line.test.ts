@@ -46,7 +46,7 @@ test.each([
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
   [
     '--nonsense pets list',
-    "unknown option '--nonsense'\nhint: put a flag of a command behind the command; see `petstore --help`",
+    "unknown option '--nonsense'\nhint: put a flag of a command after the command; see `petstore --help`",
   ],
   ['pets --nonsense list', "unknown option '--nonsense'"],
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],

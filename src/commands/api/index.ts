@@ -108,7 +108,7 @@ const bind = verb({
   flags: {
     map: values(
       '--map <name=value>',
-      'name the operation of the description to bind, or the name of a field there; can be repeated',
+      'the operation of the description to bind, or the name of a field in it; can be repeated',
     ),
     basePath: value(
       '--base-path <path>',

@@ -23,7 +23,7 @@ import type { Output } from '../../output/printer.ts';
 export const doctor = action({
   wrongSettings: 'ignore',
   description:
-    'Checks the config with the token and the binding. The checks of `petstore smoke` then say whether the service can be ' +
+    'Checks the config, the token and the binding. The checks of `petstore smoke` then say whether the service can be ' +
     'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 for the token ' +
     'or if the service refuses it, 6 if the service cannot be reached, 7 if something other than its API answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],

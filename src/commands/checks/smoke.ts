@@ -56,7 +56,7 @@ const smokeFlags = {
   strict: flag('--strict', 'also fail on warnings, flaky checks, and beta and experimental operations'),
   maxTime: value(
     '--max-time <duration>',
-    `end the run, as failed, after this time (${defaults.maxTime} without --wait)`,
+    `stop the checks, as failed, after this time (${defaults.maxTime} without --wait)`,
     { parse: parseDuration },
   ),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
