@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
+import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
-import type { Output, PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
 import { doubtOf } from '../writes/row.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
@@ -12,37 +13,41 @@ import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionVi
 import { readNextSubject, type SessionSubject, shardOfUndo } from './session-subject.ts';
 import { findTarget, lockTarget } from './target.ts';
 
+/** Returns the columns of `resume` or `undo`. A dry run prints a plan, whose columns are those of the records of the run. */
+export async function nextSessionView(
+  context: Context,
+  verb: RunQuery['verb'],
+  id: string | undefined,
+): Promise<View<object>> {
+  const info =
+    sessionMode(context) === 'write'
+      ? undefined
+      : chooseRun(await listRuns(context.io), await toRunQuery(context, verb, id), context.settings);
+  return sessionView(context, info?.header.noun ?? 'inventory');
+}
+
+async function toRunQuery(
+  context: Context,
+  verb: RunQuery['verb'],
+  id: string | undefined,
+): Promise<RunQuery> {
+  return { verb, target: await findTarget(context), id, contract: await context.contract() };
+}
+
 /**
- * Prepares `resume` or `undo`. A dry run prints a plan, and the noun of the run decides its columns, so a dry run chooses the run at
- * once.
+ * Finds the run and carries out its next session, or says that there is nothing to do.
  *
  * @param id the id of the run. By default it is the last run on the target.
  */
-export async function prepareSession(
+export async function continueRun(
   context: Context,
   verb: RunQuery['verb'],
   id: string | undefined,
   flags: SessionFlags,
-): Promise<PreparedCommand> {
-  const mode = sessionMode(context);
-  const target = await findTarget(context);
-  const query = { verb, target, id, contract: await context.contract() };
-  const choice =
-    mode === 'write' ? undefined : chooseRun(await listRuns(context.io), query, context.settings);
-  return {
-    view: sessionView(choice?.header.noun ?? 'inventory', mode),
-    run: () => continueRun(context, query, flags, mode),
-  };
-}
-
-/** Finds the run and carries out its next session, or says that there is nothing to do. */
-async function continueRun(
-  context: Context,
-  query: RunQuery,
-  flags: SessionFlags,
-  mode: SessionMode,
 ): Promise<Output> {
-  const { verb, target, id } = query;
+  const mode = sessionMode(context);
+  const query = await toRunQuery(context, verb, id);
+  const { target } = query;
   // A run of a shard must be named, so a command without an id locks the whole target.
   const header = id === undefined ? undefined : await readHeader(context.io, id);
   const { name = verb, flags: { shard } = {} } = header ?? {};

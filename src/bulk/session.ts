@@ -58,7 +58,7 @@ export function sessionMode({ flags }: Context): SessionMode {
 }
 
 /** Returns the columns of the report or the plan that a session prints. */
-export function sessionView(noun: NounName, mode: SessionMode): View<object> {
+export function sessionView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
   return mode === 'write' ? reportView : createRowView(noun);
 }
 

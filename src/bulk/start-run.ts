@@ -19,7 +19,7 @@ import {
 } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { describeBinding } from './same-service.ts';
-import { runSession, type SessionFlags, type SessionMode } from './session.ts';
+import { runSession, type SessionFlags, sessionMode } from './session.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of a run. */
@@ -72,7 +72,7 @@ export async function startRun(
   context: Context,
   input: RunParts,
   flags: SessionFlags,
-  mode: SessionMode,
+  mode = sessionMode(context),
 ): Promise<Output> {
   const run = await toRun(context, input);
   const { header } = run;

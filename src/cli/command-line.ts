@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
-import type { Output, PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
@@ -90,14 +90,14 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   const { values } = line;
   checkValues(name, action, values);
   await checkSettings(context, action);
-  const { view, run } = await prepare(context, action, values);
+  const view = await action.view?.(context, values);
   const { flags, io } = context;
   if (!view) rejectColumnFlags(context, name);
   else if (flags.fields?.join() === 'help') {
     await io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
     return exitCodes.done;
   } else checkColumns(view, flags);
-  const output = await run();
+  const output = await action.run(context, values);
   return output ? printOutput(context, output, view) : exitCodes.done;
 }
 
@@ -108,11 +108,6 @@ function checkValues(name: string, action: Action, values: Values): void {
   if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
   const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
   if (wrongValue) throw wrongValue;
-}
-
-async function prepare(context: Context, action: Action, values: Values): Promise<PreparedCommand> {
-  if ('prepare' in action) return action.prepare(context, values);
-  return { view: undefined, run: async () => (await action.run(context, values)) ?? undefined };
 }
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
-import type { Output, OutputFormat, PreparedCommand } from '../output/printer.ts';
+import type { View } from '../output/columns.ts';
+import type { Output, OutputFormat } from '../output/printer.ts';
 import {
   type Argument,
   type Flag,
@@ -42,20 +43,17 @@ interface ActionDetails {
   readonly flags?: Readonly<Record<string, Flag>>;
 }
 
-/** The work of a command: `run` if it prints no records, else `prepare`. */
-type Work<CommandValues> =
-  | {
-      /** Does the work, and returns what to print. */
-      // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
-      run(context: Context, values: CommandValues): Promise<Output | undefined | void>;
-    }
-  | {
-      /**
-       * Returns the columns and the work. It sends no request and changes nothing, because `--fields` and `--sort` are checked
-       * before the work begins, and `--fields help` and completion need only the columns.
-       */
-      prepare(context: Context, values: CommandValues): PreparedCommand | Promise<PreparedCommand>;
-    };
+/** What a command prints and does. */
+interface Work<CommandValues> {
+  /**
+   * Returns the columns of the records that the command prints, if it prints records. It sends no request and changes nothing:
+   * `--fields` and `--sort` are checked before `run` begins, and `--fields help` and completion need nothing else.
+   */
+  view?(context: Context, values: CommandValues): View<object> | undefined | Promise<View<object>>;
+  /** Does the work, and returns what to print. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
+  run(context: Context, values: CommandValues): Promise<Output | undefined | void>;
+}
 
 /** The values of flags and arguments, by their keys. */
 export type Values = Readonly<Record<string, unknown>>;

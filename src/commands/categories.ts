@@ -1,5 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { type Group, verb } from '../cli/verb.ts';
+import { recordView } from '../records/access.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags } from './shared-flags.ts';
 
@@ -11,7 +12,8 @@ const list = verb({
   summary: 'List categories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
-  prepare: async (context, flags) =>
+  view: (context) => recordView(context, categories, 'list'),
+  run: async (context, flags) =>
     (await import('../records/list-and-get.ts')).listRecords(context, categories, flags),
 });
 

@@ -4,7 +4,7 @@ import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { completionOf, type Offer, printOffers, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
-import { action, isGroup, type ParsedLine } from '../cli/verb.ts';
+import { action, actionOf, type ParsedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
@@ -145,8 +145,7 @@ async function runs({ io }: Context): Promise<Offer[]> {
 }
 
 async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
-  if (isGroup(command) || !('prepare' in command)) return [];
-  const { view } = await command.prepare(context, values);
+  const view = await actionOf(command)?.view?.(context, values);
   return toOffers(view?.columns.map(({ name }) => name) ?? []);
 }
 

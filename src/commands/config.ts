@@ -121,15 +121,15 @@ const path = verb({
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not. If you delete the embedded store, the next command makes a new one.',
   examples: ['petstore config path', 'petstore config path -o json'],
-  prepare({ io }) {
+  view: () => ({ plural: 'paths', columns: propertyColumns(['what', 'path']) }),
+  async run({ io }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(io);
     const records = [
       { what: 'config', path: configFile },
       { what: 'state', path: stateDir },
       { what: 'offline-store', path: offlineStore },
     ];
-    const view = { plural: 'paths', columns: propertyColumns(['what', 'path']) };
-    return { view, run: async () => ({ kind: 'list', pages: [records] }) };
+    return { kind: 'list', pages: [records] };
   },
 });
 
@@ -142,10 +142,8 @@ const explain = verb({
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
     'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
-  prepare: (context) => ({
-    view: { plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) },
-    run: async () => ({ kind: 'list', pages: [await explainSettings(context)] }),
-  }),
+  view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) }),
+  run: async (context) => ({ kind: 'list', pages: [await explainSettings(context)] }),
 });
 
 async function explainSettings(context: Context): Promise<object[]> {

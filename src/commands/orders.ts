@@ -3,6 +3,7 @@ import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import { parseId } from '../input/numbers.ts';
+import { recordView } from '../records/access.ts';
 import { isDueBefore, isOverdue, parseMoment } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag } from './shared-flags.ts';
@@ -33,7 +34,8 @@ const list = verb({
     }),
     ...listFlags,
   },
-  async prepare(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
+  view: (context) => recordView(context, orders, 'list'),
+  async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: RecordOf<'orders'>) =>
       (!overdue || isOverdue(order)) && (dueBefore === undefined || isDueBefore(order, dueBefore));
@@ -68,7 +70,8 @@ const complete = verb({
   writes: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
-  prepare: async (context, { ids }) =>
+  view: (context) => recordView(context, orders, 'update'),
+  run: async (context, { ids }) =>
     (await import('../records/create-and-update.ts')).updateRecords(context, orders, ids, {
       complete: true,
     }),

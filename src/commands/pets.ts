@@ -2,6 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
+import { recordView } from '../records/access.ts';
 import { parseText } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag, statusesFlag } from './shared-flags.ts';
@@ -24,7 +25,8 @@ const list = verb({
     name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
-  async prepare(context, { status, category, name, ...flags }) {
+  view: (context) => recordView(context, pets, 'list'),
+  async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);
     return (await import('../records/list-and-get.ts')).listRecords(context, pets, {
       status,

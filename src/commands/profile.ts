@@ -38,7 +38,8 @@ const list = verb({
   description:
     'Lists the profiles, marks the protected ones, and the active one, which --profile, PETSTORE_PROFILE or the config file names. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
-  async prepare(context) {
+  view: () => view,
+  async run(context) {
     const { profile } = context.settings;
     const { profiles } = await readConfigFile(context.io);
     const profileList = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
@@ -47,7 +48,7 @@ const list = verb({
       protected: String(profiles[name]?.protected) === 'true',
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
-    return { view, run: async () => ({ kind: 'list', pages: [profileList] }) };
+    return { kind: 'list', pages: [profileList] };
   },
 });
 
@@ -112,11 +113,11 @@ const show = verb({
   args: {
     name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  async prepare(context, { name }) {
-    const record = await readProfile(context, name);
-    const view = { plural: 'settings', columns: propertyColumns(Object.keys(record)) };
-    return { view, run: async () => ({ kind: 'record', record }) };
-  },
+  view: async (context, { name }) => ({
+    plural: 'settings',
+    columns: propertyColumns(Object.keys(await readProfile(context, name))),
+  }),
+  run: async (context, { name }) => ({ kind: 'record', record: await readProfile(context, name) }),
 });
 
 /** Reads a profile. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */

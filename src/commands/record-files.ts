@@ -1,11 +1,10 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
 import { newRow } from '../bulk/run-row.ts';
-import { sessionMode, sessionView } from '../bulk/session.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
-import type { PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { moreLikeThis } from '../process/text.ts';
-import { type Access, prepareRecords } from '../records/access.ts';
+import { openAccess } from '../records/access.ts';
 import { extraFields, type RecordFlags } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
 import type { FileFlags } from './shared-flags.ts';
@@ -20,31 +19,27 @@ export async function writeFileRecords(
   kind: WriteVerb,
   from: string,
   flags: FileFlags & Pick<RecordFlags, 'field'>,
-): Promise<PreparedCommand> {
-  const mode = sessionMode(context);
-  const startFileRun = async (access: Access) => {
-    const extra = extraFields(access, flags.field);
-    const { skipInvalid, shard, field } = flags;
-    const runFlags = { skipInvalid, shard, field: field && [...field] };
-    const layout = createRecordLayout(access, kind, extra);
-    const fileInput = await readCheckedInput(context, from, layout, runFlags);
-    const input = await resolveNames(access, fileInput, skipInvalid === true);
-    for (const warning of input.warnings) await context.notice('warning', warning);
-    const unused = new Set(input.rows.flatMap((row) => row.unused));
-    if (unused.size > 0)
-      await context.notice('note', `${kind} does not use ${[...unused].join(', ')} of ${input.file.name}`);
-    const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
-    if (nullRow)
-      await context.notice(
-        'warning',
-        `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is taken as a text${moreLikeThis(others.map(({ line }) => line))}; a cell without a value is empty`,
-      );
-    const rows = input.rows.map(({ line, id, text, fields }) =>
-      newRow({ line, id, intent: toIntent(kind, fields), text }),
+): Promise<Output> {
+  const access = await openAccess(context, noun, kind, 'bulk');
+  const extra = extraFields(access, flags.field);
+  const { skipInvalid, shard, field } = flags;
+  const runFlags = { skipInvalid, shard, field: field && [...field] };
+  const layout = createRecordLayout(access, kind, extra);
+  const fileInput = await readCheckedInput(context, from, layout, runFlags);
+  const input = await resolveNames(access, fileInput, skipInvalid === true);
+  for (const warning of input.warnings) await context.notice('warning', warning);
+  const unused = new Set(input.rows.flatMap((row) => row.unused));
+  if (unused.size > 0)
+    await context.notice('note', `${kind} does not use ${[...unused].join(', ')} of ${input.file.name}`);
+  const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
+  if (nullRow)
+    await context.notice(
+      'warning',
+      `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is taken as a text${moreLikeThis(others.map(({ line }) => line))}; a cell without a value is empty`,
     );
-    const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
-    return startRun(context, runInput, flags, mode);
-  };
-  const { run } = await prepareRecords(context, noun, noun.operations[kind], startFileRun, 'bulk');
-  return { view: sessionView(noun.name, mode), run };
+  const rows = input.rows.map(({ line, id, text, fields }) =>
+    newRow({ line, id, intent: toIntent(kind, fields), text }),
+  );
+  const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
+  return startRun(context, runInput, flags);
 }

@@ -4,9 +4,10 @@ import { argument, type Flag, flag, value, values } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import { parseId } from '../input/numbers.ts';
-import type { PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
+import { recordView } from '../records/access.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
 import {
   columnOf,
@@ -39,7 +40,8 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       summary: `Get one or several ${plural}`,
       examples: examples.get,
       args: { ids: idList },
-      prepare: async (context, { ids }) =>
+      view: (context) => recordView(context, noun, 'get'),
+      run: async (context, { ids }) =>
         (await import('../records/list-and-get.ts')).getRecords(context, noun, ids),
     }),
     create: verb({
@@ -54,7 +56,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
       },
-      prepare: recordsOrFile(noun, 'create', async (context, _, flags) =>
+      ...recordsOrFile(noun, 'create', async (context, _, flags) =>
         (await import('../records/create-and-update.ts')).createRecord(context, noun, flags),
       ),
     }),
@@ -71,7 +73,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
         from: fromFlag(`change the ${plural} of this file, each by its id`, Object.keys(flags)),
         ...fileFlags,
       },
-      prepare: recordsOrFile(noun, 'update', async (context, ids, flags) =>
+      ...recordsOrFile(noun, 'update', async (context, ids, flags) =>
         (await import('../records/create-and-update.ts')).updateRecords(context, noun, ids, flags),
       ),
     }),
@@ -82,7 +84,8 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       writes: true,
       examples: [`petstore ${plural} edit 1`, `EDITOR=nano petstore ${plural} edit 1`],
       args: { id },
-      prepare: async (context, args) =>
+      view: (context) => recordView(context, noun, 'update'),
+      run: async (context, args) =>
         (await import('../records/edit-and-delete.ts')).editRecord(context, noun, args.id),
     }),
     remove: verb({
@@ -93,7 +96,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
-      prepare: recordsOrFile(noun, 'delete', async (context, ids) =>
+      ...recordsOrFile(noun, 'delete', async (context, ids) =>
         (await import('../records/edit-and-delete.ts')).deleteRecords(context, noun, ids),
       ),
     }),
@@ -117,25 +120,24 @@ function idArguments(noun: Noun) {
   };
 }
 
-/** Prepares a verb that takes a file of records with `--from`, or else the arguments and flags. */
+/** Makes the columns and the work of a verb that takes a file of records with `--from`, or else the arguments and flags. */
 function recordsOrFile(
   noun: Noun,
   kind: WriteVerb,
-  prepare: (context: Context, ids: readonly IdOrName[], flags: RecordFlags) => Promise<PreparedCommand>,
+  writeRecords: (context: Context, ids: readonly IdOrName[], flags: RecordFlags) => Promise<Output>,
 ) {
-  return async (context: Context, values: WriteValues): Promise<PreparedCommand> => {
-    const { ids = [], from } = values;
-    const { view, run } = await (from === undefined
-      ? prepare(context, ids, values)
-      : (await import('./record-files.ts')).writeFileRecords(context, noun, kind, from, values));
-    return {
-      view,
-      async run() {
-        // Checked only here, because `--fields help` lists the columns without an id.
-        checkIdsOrFile(`${kind} ${noun.singular}`, kind, values);
-        return run();
-      },
-    };
+  return {
+    view: async (context: Context, { from }: WriteValues) =>
+      from === undefined
+        ? recordView(context, noun, kind)
+        : (await import('../bulk/session.ts')).sessionView(context, noun.name),
+    async run(context: Context, values: WriteValues) {
+      checkIdsOrFile(`${kind} ${noun.singular}`, kind, values);
+      const { ids = [], from } = values;
+      return from === undefined
+        ? writeRecords(context, ids, values)
+        : (await import('./record-files.ts')).writeFileRecords(context, noun, kind, from, values);
+    },
   };
 }
 

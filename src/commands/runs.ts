@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { isFields, toJsonValue } from '../api/record-values.ts';
-import { prepareSession } from '../bulk/continue-run.ts';
+import { continueRun, nextSessionView } from '../bulk/continue-run.ts';
 import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
@@ -11,11 +11,10 @@ import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import { stockColumn } from '../input/field-columns.ts';
-import { inPages, type PreparedCommand } from '../output/printer.ts';
+import { inPages } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { Names } from '../records/names.ts';
-import type { IdOrName } from '../records/record-fields.ts';
 import { listFlags, referenceFlag, resumeFlags } from './shared-flags.ts';
 
 /** Parses the id of a run: `r7`, or `7`. */
@@ -34,25 +33,15 @@ const list = verb({
     limit: listFlags.limit,
     pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
   },
-  prepare: findRuns,
+  view: () => runsView,
+  async run(context, { limit, pet }) {
+    const petId =
+      typeof pet === 'string' ? await new Names(context, await context.client()).findId('petId', pet) : pet;
+    const list = await listRuns(context.io);
+    for (const { problem } of list.unreadable) await context.notice('warning', problem.message);
+    return { kind: 'list', pages: [await readRuns(list, petId)], limit };
+  },
 });
-
-/** Reads the runs that this machine has kept, the newest first. */
-function findRuns(
-  context: Context,
-  { limit, pet }: { readonly limit?: number | undefined; readonly pet?: IdOrName | undefined },
-): PreparedCommand {
-  return {
-    view: runsView,
-    async run() {
-      const petId =
-        typeof pet === 'string' ? await new Names(context, await context.client()).findId('petId', pet) : pet;
-      const list = await listRuns(context.io);
-      for (const { problem } of list.unreadable) await context.notice('warning', problem.message);
-      return { kind: 'list', pages: [await readRuns(list, petId)], limit };
-    },
-  };
-}
 
 /** Returns the runs that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
 async function readRuns(list: RunList, petId: bigint | undefined): Promise<JsonObject[]> {
@@ -78,29 +67,22 @@ const show = verb({
       offers: 'run',
     }),
   },
-  prepare: (context, { run }) => readOutcomes(context, run),
+  view: async (context, { run }) => createRowView((await findShown(context, run)).info.header.noun),
+  async run(context, { run: id }) {
+    const { list, info } = await findShown(context, id);
+    const run = await readRun(list, info.id);
+    const isRemoved = run.header.kind === 'delete' && context.printer().content === 'documents';
+    const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
+    return { kind: 'list', pages: inPages(printed as Iterable<object>) };
+  },
 });
 
-/**
- * Prints the outcome of each row of a run, by default of the last run. As data, a run that removed records has these records:
- * `create --from` takes them.
- *
- * @throws UsageError if there is no such run.
- */
-async function readOutcomes(context: Context, id: string | undefined): Promise<PreparedCommand> {
-  const list = await listRuns(context.io);
+/** Finds a run, by default the last. @throws UsageError if there is none. */
+async function findShown({ io }: Context, id: string | undefined) {
+  const list = await listRuns(io);
   const info = id === undefined ? list.runs[0] : findRun(list, id);
   if (!info) throw new UsageError('no runs yet');
-  const { content } = context.printer();
-  return {
-    view: createRowView(info.header.noun),
-    async run() {
-      const run = await readRun(list, info.id);
-      const isRemoved = run.header.kind === 'delete' && content === 'documents';
-      const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
-      return { kind: 'list', pages: inPages(printed as Iterable<object>) };
-    },
-  };
+  return { list, info };
 }
 
 function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
@@ -109,7 +91,7 @@ function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
   }
 }
 
-/** The records that a run has removed, a pet with the count of its entry. */
+/** The records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
 function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
@@ -187,6 +169,7 @@ function sessionVerb(verb: 'resume' | 'undo', description: string, examples: rea
       }),
     },
     flags: resumeFlags,
-    prepare: (context, { run, ...flags }) => prepareSession(context, verb, run, flags),
+    view: (context, { run }) => nextSessionView(context, verb, run),
+    run: (context, { run, ...flags }) => continueRun(context, verb, run, flags),
   });
 }

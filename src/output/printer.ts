@@ -47,13 +47,6 @@ export type Output = (
   readonly error?: Error | undefined;
 };
 
-/** A command that is ready to run. */
-export interface PreparedCommand {
-  /** The columns of the records that it prints, if it prints records. */
-  readonly view: View<object> | undefined;
-  run(): Promise<Output | undefined>;
-}
-
 interface Format {
   /** Its line in `petstore help formats`. */
   readonly summary: string;

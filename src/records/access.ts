@@ -1,11 +1,10 @@
-import { offeredOperation } from '../api/contract.ts';
-import { type NamedNoun, type Noun, type OperationId, referenceFields } from '../api/nouns.ts';
+import { type Contract, offeredOperation } from '../api/contract.ts';
+import { type NamedNoun, type Noun, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientPurpose, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
-import type { PreparedCommand } from '../output/printer.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { createView, isIdText, type NamedRecord, shownReference } from './record-fields.ts';
@@ -20,27 +19,36 @@ export interface Access {
   readonly view: View<NamedRecord>;
 }
 
-/**
- * Prepares a command that prints the records of an operation. A table on a terminal shows the names of other records even without
- * `--fields`.
- *
- * @throws UsageError if the service does not offer the operation.
- */
-export async function prepareRecords(
+type RecordVerb = keyof Noun['operations'];
+
+/** Opens the access of a verb. @throws UsageError if the service does not offer its operation. */
+export async function openAccess(
   context: Context,
   noun: Noun,
-  operationId: OperationId,
-  work: (access: Access) => ReturnType<PreparedCommand['run']>,
+  verb: RecordVerb,
   purpose?: ClientPurpose,
-): Promise<PreparedCommand & { readonly view: View<NamedRecord> }> {
-  const operation = offeredOperation(await context.contract(), operationId);
+): Promise<Access> {
+  const view = await recordView(context, noun, verb);
+  const client = await context.client(purpose);
+  const operation = findOperation(client.contract, noun, verb);
+  return { context, client, noun, operation, view, names: new Names(context, client) };
+}
+
+/**
+ * Returns the columns of the records that a verb prints. A table on a terminal shows the names of other records even without
+ * `--fields`.
+ *
+ * @throws UsageError if the service does not offer the operation of the verb.
+ */
+export async function recordView(context: Context, noun: Noun, verb: RecordVerb): Promise<View<NamedRecord>> {
   const showsNames = context.printer().content === 'text' && context.io.stdout.isTerminal;
-  const view = createView(noun, operation, showsNames);
-  const run = async () => {
-    const client = await context.client(purpose);
-    return work({ context, client, noun, operation, view, names: new Names(context, client) });
-  };
-  return { view, run };
+  return createView(noun, findOperation(await context.contract(), noun, verb), showsNames);
+}
+
+/** Finds the operation of a verb. A service may have only the list, which then also gets single records. */
+function findOperation(contract: Contract, { operations }: Noun, verb: RecordVerb): Operation {
+  const hasListOnly = !contract.operations.has(operations.get) && contract.operations.has(operations.list);
+  return offeredOperation(contract, operations[verb === 'get' && hasListOnly ? 'list' : verb]);
 }
 
 /** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */

@@ -5,10 +5,10 @@ import type { Fields } from '../api/record-values.ts';
 import { canAsk, confirmWrite, openPrompt } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
-import type { PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/row.ts';
-import { type Access, prepareRecords } from './access.ts';
+import { type Access, openAccess } from './access.ts';
 import { type RecordFlags, toBody } from './body-fields.ts';
 import type { Names } from './names.ts';
 import {
@@ -22,64 +22,60 @@ import {
 } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
-export function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<PreparedCommand> {
-  return prepareRecords(context, noun, noun.operations.create, async (access) => {
-    const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));
-    await confirmWrite(context, { what: `create ${noun.singular}` });
-    const values: Record<string, unknown> = { ...flags };
-    const prompt = await openPrompt(context);
-    if (prompt)
-      for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-    const body = await access.names.resolve(toBody(access, values));
-    return writeRecords(access, [{ intent: { kind: 'create', fields: body } }]);
-  });
+export async function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<Output> {
+  const access = await openAccess(context, noun, 'create');
+  const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));
+  await confirmWrite(context, { what: `create ${noun.singular}` });
+  const values: Record<string, unknown> = { ...flags };
+  const prompt = await openPrompt(context);
+  if (prompt)
+    for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
+  const body = await access.names.resolve(toBody(access, values));
+  return writeRecords(access, [{ intent: { kind: 'create', fields: body } }]);
 }
 
 /** Changes fields of records: reads each record, changes the fields, and writes it back. */
-export function updateRecords(
+export async function updateRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
   flags: RecordFlags,
-): Promise<PreparedCommand> {
-  return prepareRecords(context, noun, noun.operations.update, async (access) => {
-    const body = toBody(access, flags);
-    if (Object.keys(body).length === 0)
-      throw new UsageError(
-        `update ${noun.singular}: nothing to change`,
-        `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
-      );
-    const ids = await access.names.findIds(noun.idName, idsOrNames);
-    await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
-    const value = await access.names.resolve(body);
-    const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
-    return writeRecords(access, writes);
-  });
+): Promise<Output> {
+  const access = await openAccess(context, noun, 'update');
+  const body = toBody(access, flags);
+  if (Object.keys(body).length === 0)
+    throw new UsageError(
+      `update ${noun.singular}: nothing to change`,
+      `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
+    );
+  const ids = await access.names.findIds(noun.idName, idsOrNames);
+  await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
+  const value = await access.names.resolve(body);
+  const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
+  return writeRecords(access, writes);
 }
 
 /** Writes the count of a pet: sets it, adds to the current count, or creates the entry. */
-export function writeCount(
+export async function writeCount(
   context: Context,
   pet: IdOrName,
   kind: 'set' | 'add' | 'create',
   count: number,
-): Promise<PreparedCommand> {
-  const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
-  return prepareRecords(context, nouns.inventory, operation, async (access) => {
-    const id = await access.names.findId('petId', pet);
-    const questions = {
-      set: `set the stock of pet ${id} to ${count}`,
-      add: `change the stock of pet ${id} by ${count}`,
-      create: `create the inventory entry of pet ${id}`,
-    };
-    await confirmWrite(context, { what: questions[kind] });
-    const intents: Readonly<Record<typeof kind, Intent>> = {
-      set: { kind: 'set', value: count },
-      add: { kind: 'add', change: count },
-      create: { kind: 'create', fields: { petId: id, quantity: count } },
-    };
-    return writeRecords(access, [{ id, intent: intents[kind] }]);
-  });
+): Promise<Output> {
+  const access = await openAccess(context, nouns.inventory, kind === 'create' ? 'create' : 'update');
+  const id = await access.names.findId('petId', pet);
+  const questions = {
+    set: `set the stock of pet ${id} to ${count}`,
+    add: `change the stock of pet ${id} by ${count}`,
+    create: `create the inventory entry of pet ${id}`,
+  };
+  await confirmWrite(context, { what: questions[kind] });
+  const intents: Readonly<Record<typeof kind, Intent>> = {
+    set: { kind: 'set', value: count },
+    add: { kind: 'add', change: count },
+    create: { kind: 'create', fields: { petId: id, quantity: count } },
+  };
+  return writeRecords(access, [{ id, intent: intents[kind] }]);
 }
 
 /**

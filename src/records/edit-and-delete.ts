@@ -5,38 +5,41 @@ import { canAsk, confirmWrite, whyNotAsked } from '../asking.ts';
 import { readRecord } from '../client/client.ts';
 import type { Context } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
-import type { PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { type Access, prepareRecords } from './access.ts';
+import { type Access, openAccess } from './access.ts';
 import { parseFields } from './body-fields.ts';
 import { type IdOrName, recordsText } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
-export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<PreparedCommand> {
-  return prepareRecords(context, noun, noun.operations.update, async (access) => {
-    const editor = findEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
-    const id = await access.names.findId(noun.idName, idOrName);
-    const subject = `${noun.singular} ${id}`;
-    await confirmWrite(context, { what: `change ${subject}` });
-    const shown = await readRecord(access.client, noun.name, id, { isFresh: true });
-    return editAndSend(context, {
-      editor,
-      fileName: `${noun.singular}-${id}.yaml`,
-      task: `edit ${subject}`,
-      usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-      originalText: (await loadYaml()).print(shown.fields),
-      parse: (text) => parseChanges(access, id, shown, text),
-      async send(value) {
-        // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
-        const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
-        const intent = { kind: 'set', value, expected: { ...absent, ...shown.fields } } as const;
-        return writeRecords(access, [{ id, intent }]);
-      },
-    });
+export async function editRecord(
+  context: Context,
+  noun: Noun,
+  idOrName: IdOrName,
+): Promise<Output | undefined> {
+  const access = await openAccess(context, noun, 'update');
+  const editor = findEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
+  const id = await access.names.findId(noun.idName, idOrName);
+  const subject = `${noun.singular} ${id}`;
+  await confirmWrite(context, { what: `change ${subject}` });
+  const shown = await readRecord(access.client, noun.name, id, { isFresh: true });
+  return editAndSend(context, {
+    editor,
+    fileName: `${noun.singular}-${id}.yaml`,
+    task: `edit ${subject}`,
+    usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
+    originalText: (await loadYaml()).print(shown.fields),
+    parse: (text) => parseChanges(access, id, shown, text),
+    async send(value) {
+      // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
+      const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
+      const intent = { kind: 'set', value, expected: { ...absent, ...shown.fields } } as const;
+      return writeRecords(access, [{ id, intent }]);
+    },
   });
 }
 
@@ -73,25 +76,24 @@ function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
  * Deletes records, after a question that names them. It does not delete a record that has changed since the question. If a deletion
  * fails, the others go on. Each deletion is reported on stderr, or its id is data on stdout.
  */
-export function deleteRecords(
+export async function deleteRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
-): Promise<PreparedCommand> {
-  return prepareRecords(context, noun, noun.operations.delete, async (access) => {
-    const ids = await access.names.findIds(noun.idName, idsOrNames);
-    const details = await readDetails(access, ids);
-    const present = ids.filter((id) => details.get(id)?.fields !== null);
-    const describe = (some: readonly bigint[]) => recordsText(noun, some, (id) => details.get(id)?.title);
-    if (present.length > 0)
-      await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
-    // A record is deleted only if it is still as the question showed it.
-    const writes = ids.map((id) => ({
-      id,
-      intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
-    }));
-    return writeRecords(access, writes, ({ id = 0n }) => `deleted ${describe([id])}`);
-  });
+): Promise<Output> {
+  const access = await openAccess(context, noun, 'delete');
+  const ids = await access.names.findIds(noun.idName, idsOrNames);
+  const details = await readDetails(access, ids);
+  const present = ids.filter((id) => details.get(id)?.fields !== null);
+  const describe = (some: readonly bigint[]) => recordsText(noun, some, (id) => details.get(id)?.title);
+  if (present.length > 0)
+    await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
+  // A record is deleted only if it is still as the question showed it.
+  const writes = ids.map((id) => ({
+    id,
+    intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
+  }));
+  return writeRecords(access, writes, ({ id = 0n }) => `deleted ${describe([id])}`);
 }
 
 interface RecordDetails {

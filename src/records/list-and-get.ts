@@ -1,18 +1,17 @@
-import { type Noun, nouns } from '../api/nouns.ts';
+import type { Noun } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/client.ts';
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
-import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
-import type { Output, PreparedCommand } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { forEachConcurrently, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Access, beginNames, prepareRecords, readNames, withNames } from './access.ts';
+import { type Access, beginNames, openAccess, readNames, withNames } from './access.ts';
 import { Names } from './names.ts';
-import { type IdOrName, type NamedRecord, toServiceStatuses } from './record-fields.ts';
+import { type IdOrName, toServiceStatuses } from './record-fields.ts';
 
 interface ListQuery {
   /** Only records with one of these statuses are listed. */
@@ -33,36 +32,31 @@ interface ListQuery {
 }
 
 /** Lists records. Sends the filters that the service has. A page is requested when the previous one was printed. */
-export function listRecords(
-  context: Context,
-  noun: Noun,
-  query: ListQuery,
-): ReturnType<typeof prepareRecords> {
-  return prepareRecords(context, noun, noun.operations.list, async (access) => {
-    const status = toServiceStatuses(access.client.contract, noun.name, query.status);
-    const where: Fields = { ...query.where, status };
-    const { needs, limit, failIf, watchMs } = query;
-    checkFilters(access.operation, where, needs);
-    const read = () => readPages(access, { ...query, where });
-    if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
-    const pages = read();
-    // The names and the first page are read at the same time. If both readings fail, the error of the page is reported, because the page
-    // is awaited first.
-    beginNames(access);
-    const first = await pages.next();
-    const nameById = await readNames(access);
-    // It stays undefined if a reader of stdout leaves before the first record, which ends the loop.
-    let content: 'any' | 'none' | undefined;
-    async function* pagesWithFirst() {
-      for (let page = first; !page.done; page = await pages.next()) {
-        if (page.value.length > 0) content = 'any';
-        yield withNames(access, page.value, nameById);
-      }
-      content ??= 'none';
+export async function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Output> {
+  const access = await openAccess(context, noun, 'list');
+  const status = toServiceStatuses(access.client.contract, noun.name, query.status);
+  const where: Fields = { ...query.where, status };
+  const { needs, limit, failIf, watchMs } = query;
+  checkFilters(access.operation, where, needs);
+  const read = () => readPages(access, { ...query, where });
+  if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
+  const pages = read();
+  // The names and the first page are read at the same time. If both readings fail, the error of the page is reported, because the page
+  // is awaited first.
+  beginNames(access);
+  const first = await pages.next();
+  const nameById = await readNames(access);
+  // It stays undefined if a reader of stdout leaves before the first record, which ends the loop.
+  let content: 'any' | 'none' | undefined;
+  async function* pagesWithFirst() {
+    for (let page = first; !page.done; page = await pages.next()) {
+      if (page.value.length > 0) content = 'any';
+      yield withNames(access, page.value, nameById);
     }
-    const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
-    return { kind: 'list', pages: pagesWithFirst(), limit, exitCode };
-  });
+    content ??= 'none';
+  }
+  const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
+  return { kind: 'list', pages: pagesWithFirst(), limit, exitCode };
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */
@@ -143,56 +137,28 @@ export async function getRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
-): Promise<PreparedCommand> {
-  const { get, list } = noun.operations;
-  const { operations } = await context.contract();
-  // A service may have only the list.
-  const operationId = !operations.has(get) && operations.has(list) ? list : get;
-  return prepareRecords(context, noun, operationId, async (access) => {
-    const { client, names } = access;
-    const read = async (idOrName: IdOrName) =>
-      readRecord(client, noun.name, await names.findId(noun.idName, idOrName));
-    beginNames(access);
-    const results: (ServiceRecord | CliError)[] = [];
-    const concurrency = context.settings.get('concurrency');
-    await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
-      results[index] = await read(idOrName).catch((failure: unknown) => {
-        if (!(failure instanceof CliError)) throw failure;
-        if (failure instanceof InterruptedError || failure instanceof UsageError) throw failure;
-        return failure;
-      });
+): Promise<Output> {
+  const access = await openAccess(context, noun, 'get');
+  const { client, names } = access;
+  const read = async (idOrName: IdOrName) =>
+    readRecord(client, noun.name, await names.findId(noun.idName, idOrName));
+  beginNames(access);
+  const results: (ServiceRecord | CliError)[] = [];
+  const concurrency = context.settings.get('concurrency');
+  await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
+    results[index] = await read(idOrName).catch((failure: unknown) => {
+      if (!(failure instanceof CliError)) throw failure;
+      if (failure instanceof InterruptedError || failure instanceof UsageError) throw failure;
+      return failure;
     });
-    const errors = results.filter((result) => result instanceof CliError);
-    const records = results.filter((result): result is ServiceRecord => !(result instanceof CliError));
-    const error = joinErrors(errors, results.length, noun.plural);
-    if (records.length === 0) throw error;
-    const namedRecords = withNames(access, records, await readNames(access));
-    const [first] = namedRecords;
-    return first && idsOrNames.length === 1
-      ? { kind: 'record', record: first, error }
-      : { kind: 'list', pages: [namedRecords], error };
   });
-}
-
-/**
- * Exports the whole inventory, page by page.
- *
- * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
- */
-export async function exportInventory(context: Context, withExpected: boolean): Promise<PreparedCommand> {
-  const { view, run } = await listRecords(context, nouns.inventory, { needsWhole: true });
-  return { view: withExpected ? addExpected(view) : view, run };
-}
-
-function addExpected(view: View<NamedRecord>): View<NamedRecord> {
-  const index = view.columns.findIndex(({ name }) => name === 'quantity') + 1;
-  return {
-    ...view,
-    columns: view.columns.toSpliced(index, 0, {
-      name: 'expected',
-      value: ({ fields }) => fields.quantity,
-      align: 'right',
-    }),
-    data: ({ fields: { quantity = null }, original }) => ({ ...original, expected: quantity }),
-  };
+  const errors = results.filter((result) => result instanceof CliError);
+  const records = results.filter((result): result is ServiceRecord => !(result instanceof CliError));
+  const error = joinErrors(errors, results.length, noun.plural);
+  if (records.length === 0) throw error;
+  const namedRecords = withNames(access, records, await readNames(access));
+  const [first] = namedRecords;
+  return first && idsOrNames.length === 1
+    ? { kind: 'record', record: first, error }
+    : { kind: 'list', pages: [namedRecords], error };
 }

@@ -28,6 +28,7 @@ test.each([
     { id: 'r1', noun, state: 'finished' },
   ]);
   expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, unchanged: 3 });
+  expect((await shop.run('undo r1 --dry-run -o csv')).stdout).toMatch(/^id,before,after,state,/);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2 });
   expect(shop.stored).toEqual(before);
 });

@@ -20,7 +20,7 @@ async function plainExamples(isWanted: (command: Command) => boolean): Promise<s
   return lines;
 }
 
-const hasView = (command: Command) => 'prepare' in command;
+const hasView = (command: Command) => 'view' in command;
 
 const printing = (await plainExamples(hasView)).map((line) =>
   line.startsWith('smoke') ? `${line} --dry-run` : line,

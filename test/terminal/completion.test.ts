@@ -180,6 +180,7 @@ const categories = (...names: readonly string[]) => names.map((name, at) => ({ i
 test.each([
   ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
   ['pets list --fields id,n', ['id,name']],
+  ['runs --fields unk', ['unknown']],
   ['pets list --status=s', ['--status=sold']],
   ['pets list --status=sold,p', ['--status=sold,pending']],
   ['smoke --skip reach,t', ['reach,tls', 'reach,tls/valid', 'reach,tls/protocol', 'reach,tls/expiry']],

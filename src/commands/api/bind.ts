@@ -11,7 +11,7 @@ import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Notice } from '../../output/messages.ts';
-import type { Output, PreparedCommand } from '../../output/printer.ts';
+import type { Output } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { joinFirst, shellWord } from '../../process/text.ts';
 import { readDescriptionAt } from './read-description.ts';
@@ -25,11 +25,7 @@ interface BindValues {
 }
 
 /** Binds the active profile or an origin to a description. Stores nothing if a part of the description or of `--map` is invalid. */
-export function bindDescription(context: Context, values: BindValues): PreparedCommand {
-  return { view: matchesView, run: () => runBind(context, values) };
-}
-
-async function runBind(context: Context, values: BindValues): Promise<Output> {
+export async function bindDescription(context: Context, values: BindValues): Promise<Output> {
   requireOnline(context, 'api bind');
   const { settings, io } = context;
   // Even with an unreadable contract the user can bind again.
@@ -212,7 +208,7 @@ function tieError(matches: Matches): CliError | undefined {
   });
 }
 
-const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
+export const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
   plural: 'operations',
   columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };

@@ -27,24 +27,22 @@ const operationsVerb = verb({
     'petstore api operations --fields operation,source,why',
   ],
   flags: { all: flag('--all', 'show every column') },
-  prepare(context, { all = false }) {
+  view(_, { all = false }) {
     const shown = propertyColumns(['operation', 'method', 'path', 'source', 'stability', 'deprecated']);
     const further = propertyColumns(['tag', 'sunset', 'tryIt', 'why']);
     const hidden = further.map((column) => ({ ...column, isHidden: true }) as const);
+    return { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] };
+  },
+  async run(context) {
+    const contract = await context.contract();
+    const missing = [...contract.missing];
+    const idsOf = (why: string) => missing.flatMap(([id, each]) => (each === why ? id : [])).join(', ');
     return {
-      view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
-      async run() {
-        const contract = await context.contract();
-        const missing = [...contract.missing];
-        const idsOf = (why: string) => missing.flatMap(([id, each]) => (each === why ? id : [])).join(', ');
-        return {
-          kind: 'list',
-          pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-          notices: [...new Set(contract.missing.values())].map(
-            (why) => ['note', `${idsOf(why)}: ${why}`] as const,
-          ),
-        };
-      },
+      kind: 'list',
+      pages: [operationIds.map((id) => toOperationRecord(id, contract))],
+      notices: [...new Set(contract.missing.values())].map(
+        (why) => ['note', `${idsOf(why)}: ${why}`] as const,
+      ),
     };
   },
 });
@@ -121,7 +119,8 @@ const bind = verb({
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
-  prepare: async (context, values) => (await import('./bind.ts')).bindDescription(context, values),
+  view: async () => (await import('./bind.ts')).matchesView,
+  run: async (context, values) => (await import('./bind.ts')).bindDescription(context, values),
 });
 
 const unbind = verb({

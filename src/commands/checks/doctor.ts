@@ -27,7 +27,8 @@ export const doctor = action({
     'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 for the token ' +
     'or if the service refuses it, 6 if the service cannot be reached, 7 if something other than its API answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
-  prepare: (context) => ({ view, run: () => runDoctor(context) }),
+  view: () => view,
+  run: runDoctor,
 });
 
 /** A check as a row. As data, the hint is a member of its own. */

@@ -81,12 +81,9 @@ export const smoke = action({
   ],
   defaultFormat: 'table',
   flags: smokeFlags,
-  prepare: (context, flags) => ({
-    view: context.flags.dryRun
-      ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) }
-      : undefined,
-    run: () => runSmokeCommand(context, flags),
-  }),
+  view: ({ flags: { dryRun } }) =>
+    dryRun ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) } : undefined,
+  run: runSmokeCommand,
 });
 
 /** Runs the checks, shows their progress, writes the reports, and returns the exit code. */

@@ -1,35 +1,30 @@
 import type { RunFlags } from '../../bulk/run.ts';
-import { type SessionMode, sessionMode, sessionView } from '../../bulk/session.ts';
+import { type SessionMode, sessionMode } from '../../bulk/session.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { parseColumnMap } from '../../config/keys.ts';
 import type { Context } from '../../context.ts';
-import type { PreparedCommand } from '../../output/printer.ts';
+import type { Output } from '../../output/printer.ts';
 import { parseAt, UsageError } from '../../process/errors.ts';
 import type { ApplyFlags } from '../shared-flags.ts';
 import { countLayout } from './count-layout.ts';
 
 /** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
-export function applyCounts(
+export async function applyCounts(
   context: Context,
   path: string,
   flags: ApplyFlags,
   mode = sessionMode(context),
-): PreparedCommand {
-  return {
-    view: sessionView('inventory', mode),
-    async run() {
-      // Without a service, this fails before a large input is read.
-      const { contract } = await context.client('bulk');
-      const { settings } = context;
-      const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
-      const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
-      const runFlags = toRunFlags(flags, map, mode);
-      const input = await readCheckedInput(context, path, countLayout(runFlags, contract), runFlags);
-      const { delivery } = flags;
-      const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
-      return startRun(context, runInput, flags, mode);
-    },
-  };
+): Promise<Output> {
+  // Without a service, this fails before a large input is read.
+  const { contract } = await context.client('bulk');
+  const { settings } = context;
+  const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
+  const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
+  const runFlags = toRunFlags(flags, map, mode);
+  const input = await readCheckedInput(context, path, countLayout(runFlags, contract), runFlags);
+  const { delivery } = flags;
+  const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
+  return startRun(context, runInput, flags, mode);
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { whyNotAsked } from '../../asking.ts';
-import { type SessionFlags, sessionMode, sessionView } from '../../bulk/session.ts';
+import type { SessionFlags } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type CheckedInput, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/formats.ts';
-import type { PreparedCommand } from '../../output/printer.ts';
+import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
@@ -20,31 +20,23 @@ const instructions = [
 ].join('\n');
 
 /** Lets the user change counts in an editor, all or those below a number, and applies the changed rows. */
-export function editCounts(
+export async function editCounts(
   context: Context,
   below: number | undefined,
   flags: SessionFlags,
-): PreparedCommand {
-  const mode = sessionMode(context);
-  return {
-    view: sessionView('inventory', mode),
-    async run() {
-      const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
-      const { text, counts } = await readEditText(context, below);
-      if (counts.size === 0)
-        return { kind: 'nothing', notices: [['result', 'no inventory entries to edit']] };
-      return editAndSend(context, {
-        editor,
-        fileName: 'inventory.csv',
-        task: 'edit inventory',
-        usage: instructions,
-        originalText: text,
-        parse: (edited) => parseEdited(edited, counts),
-        send: (input) =>
-          startRun(context, { kind: 'edit', noun: 'inventory', input, flags: {} }, flags, mode),
-      });
-    },
-  };
+): Promise<Output | undefined> {
+  const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
+  const { text, counts } = await readEditText(context, below);
+  if (counts.size === 0) return { kind: 'nothing', notices: [['result', 'no inventory entries to edit']] };
+  return editAndSend(context, {
+    editor,
+    fileName: 'inventory.csv',
+    task: 'edit inventory',
+    usage: instructions,
+    originalText: text,
+    parse: (edited) => parseEdited(edited, counts),
+    send: (input) => startRun(context, { kind: 'edit', noun: 'inventory', input, flags: {} }, flags),
+  });
 }
 
 /** Returns the text to edit, and its counts by the ids of the pets. */

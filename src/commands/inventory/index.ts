@@ -2,7 +2,9 @@ import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../input/numbers.ts';
-import { parseIdOrName } from '../../records/record-fields.ts';
+import type { View } from '../../output/columns.ts';
+import { recordView } from '../../records/access.ts';
+import { type NamedRecord, parseIdOrName } from '../../records/record-fields.ts';
 import { applyFlags, diffFlags, listFlags, resumeFlags, statusesFlag } from '../shared-flags.ts';
 
 const { inventory } = nouns;
@@ -33,7 +35,8 @@ const list = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...listFlags,
   },
-  prepare: async (context, { status, below, ...flags }) =>
+  view: (context) => recordView(context, inventory, 'list'),
+  run: async (context, { status, below, ...flags }) =>
     (await import('../../records/list-and-get.ts')).listRecords(context, inventory, {
       status,
       matches: below === undefined ? undefined : ({ quantity }) => Number(quantity) < below,
@@ -47,7 +50,8 @@ const get = verb({
   summary: 'Get the inventory entries of one or several pets',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
-  prepare: async (context, { ids }) =>
+  view: (context) => recordView(context, inventory, 'get'),
+  run: async (context, { ids }) =>
     (await import('../../records/list-and-get.ts')).getRecords(context, inventory, ids),
 });
 
@@ -61,7 +65,8 @@ const set = verb({
     'petstore inventory set 42 0 --dry-run',
   ],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  prepare: async (context, { pet, quantity }) =>
+  view: (context) => recordView(context, inventory, 'update'),
+  run: async (context, { pet, quantity }) =>
     (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'set', quantity),
 });
 
@@ -77,7 +82,8 @@ const adjust = verb({
     pet: petIdArgument,
     change: argument('<change>', 'what to add, such as +5 or -5', { parse: parseChange }),
   },
-  prepare: async (context, { pet, change }) =>
+  view: (context) => recordView(context, inventory, 'update'),
+  run: async (context, { pet, change }) =>
     (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'add', change),
 });
 
@@ -88,7 +94,8 @@ const create = verb({
   writes: true,
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  prepare: async (context, { pet, quantity }) =>
+  view: (context) => recordView(context, inventory, 'create'),
+  run: async (context, { pet, quantity }) =>
     (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'create', quantity),
 });
 
@@ -99,7 +106,8 @@ const remove = verb({
   writes: true,
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
-  prepare: async (context, { ids }) =>
+  view: (context) => recordView(context, inventory, 'delete'),
+  run: async (context, { ids }) =>
     (await import('../../records/edit-and-delete.ts')).deleteRecords(context, inventory, ids),
 });
 
@@ -115,7 +123,8 @@ const diff = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: diffFlags,
-  prepare: async (context, { file, ...flags }) =>
+  view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory', 'diff'),
+  run: async (context, { file, ...flags }) =>
     (await import('./apply-counts.ts')).applyCounts(context, file, flags, 'diff'),
 });
 
@@ -135,7 +144,8 @@ const apply = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: applyFlags,
-  prepare: async (context, { file, ...flags }) =>
+  view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory'),
+  run: async (context, { file, ...flags }) =>
     (await import('./apply-counts.ts')).applyCounts(context, file, flags),
 });
 
@@ -156,9 +166,27 @@ const exportAll = verb({
       'add a column that makes apply write only counts that nobody changed',
     ),
   },
-  prepare: async (context, { withExpected }) =>
-    (await import('../../records/list-and-get.ts')).exportInventory(context, withExpected === true),
+  async view(context, { withExpected }) {
+    const view = await recordView(context, inventory, 'list');
+    return withExpected ? addExpected(view) : view;
+  },
+  run: async (context) =>
+    (await import('../../records/list-and-get.ts')).listRecords(context, inventory, { needsWhole: true }),
 });
+
+/** Adds the count as `expected`, so that `apply` writes a row only if the count has not changed since. */
+function addExpected(view: View<NamedRecord>): View<NamedRecord> {
+  const index = view.columns.findIndex(({ name }) => name === 'quantity') + 1;
+  return {
+    ...view,
+    columns: view.columns.toSpliced(index, 0, {
+      name: 'expected',
+      value: ({ fields }) => fields.quantity,
+      align: 'right',
+    }),
+    data: ({ fields: { quantity = null }, original }) => ({ ...original, expected: quantity }),
+  };
+}
 
 const edit = verb({
   name: 'edit',
@@ -171,7 +199,8 @@ const edit = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...resumeFlags,
   },
-  prepare: async (context, { below, ...flags }) =>
+  view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory'),
+  run: async (context, { below, ...flags }) =>
     (await import('./edit-counts.ts')).editCounts(context, below, flags),
 });
 
