@@ -67,10 +67,6 @@ test('a noun never imports another command', () => {
   expect(across(nounOf)).toEqual([]);
 });
 
-test('no files import each other in a cycle, not even types', () => {
-  expect(filesInCycles(local(imports))).toEqual([]);
-});
-
 test('each package has its owner, and a heavy one is loaded where it is used', () => {
   const wrong = imports
     .filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'))
@@ -161,18 +157,6 @@ function across(partOf: (file: string) => string | undefined): string[] {
       return from !== undefined && to !== undefined && from !== to;
     })
     .map(show);
-}
-
-/** The files that are left when files without an import of the others, or that none of them imports, are removed again and again. */
-function filesInCycles(all: readonly Import[]): string[] {
-  let left = files;
-  for (;;) {
-    const between = all.filter(({ file, target }) => left.includes(file) && left.includes(target));
-    const [importing, imported] = [between.map(({ file }) => file), between.map(({ target }) => target)];
-    const kept = left.filter((file) => importing.includes(file) && imported.includes(file));
-    if (kept.length === left.length) return kept;
-    left = kept;
-  }
 }
 
 function layerOf(file: string): number {

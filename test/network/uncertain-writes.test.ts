@@ -62,19 +62,16 @@ describe.concurrent('a write', () => {
     ['api request DELETE /x/1', '502, own 404', 6, open],
     [remove, 'reset, page 404', 6, open],
     [remove, 'reset, 404', 6, open],
-    [remove, 'page 404', 6, open],
     [remove, '502, own 409', 6, open],
     [remove, 'own 404', 1, certain],
     [remove, '429 retry, own 404', 1, certain],
     [set, 'reset, 409', 6, open],
     [set, 'reset, 422', 6, open],
     [set, 'reset, own 404', 6, open],
-    [set, 'page 403', 6, open],
     [set, 'own 403', 4, certain],
     [set, '429 retry, 409', 1, certain],
     [set, 'reset, success', 0, /^$/],
     [create, '502', 6, /before you run it again, check what was written: petstore pets list --name Cy/],
-    [create, 'reset', 6, open],
   ])('%s, answered with %s, exits with %i', async (line, answers, code, says) => {
     const acts = answers.split(', ').map(actOf);
     const run = await runWith(line, ...acts);
