@@ -60,7 +60,7 @@ type Case = readonly [
 // The messages of the reasons.
 const noRecord = 'there is no such record';
 const lacks = 'failed no_entry: the pet has no inventory entry';
-const noEntry = `${lacks}: check the id, create the entry with \`inventory create\`, or apply with --create-missing`;
+const noEntry = `${lacks}: check the id, create the entry with \`petstore inventory create\`, or apply with --create-missing`;
 const perhapsMade = 'unknown perhaps_made: it may have been created: look for it before you create it again';
 const otherName = 'failed changed: name "Mia" now, not name "Rex" as expected';
 const appeared = 'failed changed: name "Mia" now, not no record as expected';
