@@ -35,7 +35,7 @@ export async function writeFileRecords(
   if (nullRow)
     await context.notice(
       'warning',
-      `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is taken as a text${moreLikeThis(others.map(({ line }) => line))}; a cell without a value is empty`,
+      `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is read as text${moreLikeThis(others.map(({ line }) => line))}; leave a cell without a value empty`,
     );
   const rows = input.rows.map(({ line, id, text, fields }) =>
     newRow({ line, id, intent: toIntent(kind, fields), text }),

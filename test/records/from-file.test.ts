@@ -172,7 +172,7 @@ test.each(['id\tname\n1\tNULL\n2\tNULL\n', '"id","name"\n1,NA\n2,NA\n', 'id,name
   async (stdin) => {
     const { stderr } = await openShop().run('pets update --from - --dry-run', { stdin });
     expect(stderr).toMatch(
-      /^warning: stdin:2: name \S+ is taken as a text \(and 1 more like this: line 3\); a cell/m,
+      /^warning: stdin:2: name \S+ is read as text \(and 1 more like this: line 3\); leave a cell/m,
     );
   },
 );
