@@ -37,10 +37,7 @@ const pull = verb({
     const file = to === undefined ? storeFile(context, 'offline pull') : resolve(io.cwd, to);
     if (to === undefined) await confirmDestruction(context, 'replace the embedded store');
     else if (existsSync(file))
-      throw new UsageError(`--to ${to}: the file exists already`, {
-        hint: 'name a new one',
-        code: 'file_exists',
-      });
+      throw new UsageError(`--to ${to}: the file exists`, { hint: 'name a new one', code: 'file_exists' });
     const client = await context.client();
     const records = await pullRecords(client);
     const { printStore, toPulledStore } = await import('../server/store-file.ts');

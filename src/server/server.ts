@@ -146,10 +146,7 @@ function createGuard(ownName: string, origins: readonly string[]) {
     const isAllowed =
       origin === undefined || origins.includes(origin) || isThisServer(origin.replace(/^https?:\/\//i, ''));
     if (!isAllowed)
-      throw new Refusal(
-        'forbidden_origin',
-        `pages of ${origin} are not allowed to use this server (see --cors)`,
-      );
+      throw new Refusal('forbidden_origin', `this server refuses pages of ${origin} (see --cors)`);
   };
 }
 

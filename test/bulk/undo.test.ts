@@ -91,11 +91,7 @@ stories({
     answering({ 2: 502 }),
     [`${apply} --retries 0`, '3: applied 1, unknown 1'],
     healed,
-    [
-      'undo --yes',
-      '3: applied 1',
-      /an undo leaves such rows alone; to find out, run `petstore resume r1` first/,
-    ],
+    ['undo --yes', '3: applied 1', / leaves such rows alone; to find out, run `petstore resume r1` first/],
   ],
   'an undo that has nothing left to do names the last other run, if no run was named': [
     { counts: [1, 1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([[2, 9]]) } },

@@ -79,7 +79,7 @@ describe('a binding', () => {
     const again = await run('api bind --map pets.categoryId=categoryId');
     expect([again.code, await listPets()]).toEqual([0, '/animals']);
     expect(again.stderr).toContain(
-      "note: kept from the last bind: --map 'listPets=GET /animals' --map pets.name=name; `petstore api unbind` drops",
+      "note: kept from before: --map 'listPets=GET /animals' --map pets.name=name; `petstore api unbind` drops",
     );
     expect(again.stderr).toContain('its operations lie below http://service.test/v7');
     const other = await run(['api', 'bind', '--map', 'listPets=GET /beasts']);

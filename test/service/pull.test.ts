@@ -95,7 +95,7 @@ test('--to writes a new file for serve --data, and never one that exists', async
   requests = [];
   const refused = await run(`offline pull --to ${file}`);
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toBe(`error: --to ${file}: the file exists already\nhint: name a new one\n`);
+  expect(refused.stderr).toBe(`error: --to ${file}: the file exists\nhint: name a new one\n`);
   expect(requests).toEqual([]);
   await using served = await serve(`--data ${file}`);
   const pets = await fetch(`${served.url}/pets?limit=1&after=1099`);

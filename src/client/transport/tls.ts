@@ -38,10 +38,7 @@ export async function readTlsFiles(
   extraFile: string | undefined,
 ): Promise<TlsFiles> {
   if (key && !cert)
-    throw new UsageError(
-      `${key.givenBy}: the client key has no certificate`,
-      'name its certificate with client-cert',
-    );
+    throw new UsageError(`${key.givenBy}: the client key has no certificate`, 'name it with client-cert');
   const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );

@@ -38,10 +38,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps(allMaps);
   const kept = allMaps.filter((value) => earlier.includes(value)).map((value) => `--map ${shellWord(value)}`);
   if (kept.length > 0)
-    await context.notice(
-      'note',
-      `kept from the last bind: ${kept.join(' ')}; \`petstore api unbind\` drops them`,
-    );
+    await context.notice('note', `kept from before: ${kept.join(' ')}; \`petstore api unbind\` drops them`);
   const { location = boundBy?.source, withToken = false } = values;
   const { description, source } = await readDescriptionAt(context, location, withToken);
   const basePathFlag = values.basePath ?? boundBy?.basePath;

@@ -89,9 +89,7 @@ function hasExpected(values: Fields): boolean {
 function addUp(first: CountRow, second: CountRow): CountRow {
   const [intent, other] = [first.intent, second.intent];
   if (intent.expected !== other.expected)
-    throw new ValueError(
-      `the rows of pet ${second.id} cannot be added up, because they expect different counts`,
-    );
+    throw new ValueError(`pet ${second.id}: rows that expect different counts cannot be added up`);
   const sum = Number(countOf(intent)) + Number(countOf(other));
   if (!Number.isSafeInteger(sum))
     throw new ValueError(`the rows of pet ${second.id} add up to more than ${Number.MAX_SAFE_INTEGER}`);
