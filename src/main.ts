@@ -71,7 +71,7 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     client: (purpose = 'records') => openClient(purpose),
     style: memoize((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     printer: () =>
-      createPrinter(io, {
+      createPrinter(io, notices, {
         format: settings.get('output'),
         fields: flags.fields,
         sort: flags.sort,

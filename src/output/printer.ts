@@ -14,7 +14,7 @@ import {
   printTsv,
   printYaml,
 } from './formats.ts';
-import { lineOf, type Notice } from './messages.ts';
+import type { Notice, Notices } from './messages.ts';
 import { type ColorMode, createStyle } from './style.ts';
 
 interface PrinterOptions {
@@ -103,7 +103,7 @@ export const formats: Readonly<Record<OutputFormat, Format>> = formatTable;
 export type Printer = ReturnType<typeof createPrinter>;
 
 /** Creates the printer of a format. It prints to stdout, page by page if the format and the sorting allow it. */
-export function createPrinter(io: Io, options: PrinterOptions) {
+export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, options: PrinterOptions) {
   const { fields, sort, header, color } = options;
   const { content, print } = formats[options.format];
 
@@ -138,10 +138,11 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     const isRaw = content !== 'text';
     for await (const text of print(await createJob(columns, shape, toValue), pieces()))
       if (text !== '') await io.stdout.write(text, { isRaw });
-    if (leftOut > 0) {
-      const text = `left out ${counted(leftOut, 'record', 'records')} without ${columns[0]?.name}`;
-      await io.stderr.write(`${lineOf(['warning', text])}\n`);
-    }
+    if (leftOut > 0)
+      await notice(
+        'warning',
+        `left out ${counted(leftOut, 'record', 'records')} without ${columns[0]?.name}`,
+      );
   }
 
   async function textOrData(text: string, data: unknown): Promise<void> {
