@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
-import { categoryIn, categoryText, isCategoryField } from './category.ts';
 
 // The values of a record that a command reads and writes. This file does not use the schema library: the command line is parsed with
 // its functions, and needs no schemas.
@@ -118,16 +117,22 @@ export function describeValue(value: RecordValue): string {
 }
 
 /** Prints the value of a field for people: `Rex`, `none`. */
-export function fieldText(name: string, field: JsonValue | undefined): string {
-  if (isCategoryField(name) && field !== undefined && isJsonObject(field)) return categoryText(field);
+export function fieldText(field: JsonValue | undefined): string {
   return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
 }
 
-/** The fields of a record with the given names. A category is its id, or `{id, name}` if the record has its name. */
+/**
+ * The name of the category of a pet, if the service sends it with the id. It is shown, and it is written with the id. It is not called
+ * `category`, because a service may have a field of that name.
+ */
+export const categoryName = 'category.name';
+
+/** The fields of a record with the given names. The name of a category comes with its id, if the record has it. */
 export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
-  return Object.fromEntries(
-    Array.from(names, (name) => [name, isCategoryField(name) ? categoryIn(record) : record[name]]),
-  );
+  const all = new Set(names);
+  if (record[categoryName] === undefined) all.delete(categoryName);
+  else if (all.has('categoryId')) all.add(categoryName);
+  return Object.fromEntries(Array.from(all, (name) => [name, record[name]]));
 }
 
 /** Converts fields to JSON. JSON has no undefined, so a field that the record does not have is null. */

@@ -1,7 +1,13 @@
 import { isJsonObject, isSameNumber, type JsonValue, printJson } from '../process/exact-json.ts';
-import { categoryIn, comparedCategories, isCategoryField } from './category.ts';
 import { fieldsOfKind } from './nouns.ts';
-import { describeValue, type Fields, isFields, type RecordValue, toInstant } from './record-values.ts';
+import {
+  categoryName,
+  describeValue,
+  type Fields,
+  isFields,
+  type RecordValue,
+  toInstant,
+} from './record-values.ts';
 
 // When two values are the same. All of it is `differencesOf` with one of the comparisons of a field. From strict to loose:
 // - `isSameValue`: both have the same fields.
@@ -30,7 +36,7 @@ export function isMetBy(expected: RecordValue, actual: RecordValue, omitted: Fie
 }
 
 /**
- * Returns true if two values are the same, with the same fields. Categories with ids are compared by them, and date-times as instants.
+ * Returns true if two values are the same, with the same fields. Date-times are compared as instants.
  *
  * @param omitted the values of fields that a record may leave out.
  * @param ignored the names of fields that may differ.
@@ -42,16 +48,7 @@ export function isSameValue(
   ignored: ReadonlySet<string> = new Set(),
 ): boolean {
   const hidden = { omitted, writeOnly: ignored };
-  const [first, second] = [withoutCategoryName(value), withoutCategoryName(other)];
-  return hasAll(first, second, isAlike, hidden) && hasAll(second, first, isAlike, hidden);
-}
-
-/** Returns a value in which a category is one field, as in `fieldsOf`. Its name alone is no field of a pet. */
-function withoutCategoryName(value: RecordValue): RecordValue {
-  if (!isFields(value)) return value;
-  const { category, ...others } = value;
-  const whole = categoryIn(value);
-  return whole === undefined ? others : { ...others, categoryId: whole };
+  return hasAll(value, other, isAlike, hidden) && hasAll(other, value, isAlike, hidden);
 }
 
 /**
@@ -85,7 +82,7 @@ function hasAll(expected: RecordValue, actual: RecordValue, compare: IsSame, hid
   return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 
-/** The expected and the actual value of a field, in the same form. */
+/** The expected and the actual value of a field. */
 interface Comparison {
   readonly name: string;
   readonly expected: JsonValue | undefined;
@@ -99,18 +96,14 @@ export function differencesOf(
   compare: IsSame = isSameField,
   { omitted, writeOnly }: HiddenFields = { omitted: {} },
 ): Comparison[] {
-  const names = Object.keys(expected).filter((name) => !writeOnly?.has(name));
-  return names
-    .map((name) => compareField(name, expected, actual))
-    .filter(
-      ({ name, expected: wanted, actual: is }) =>
-        !compare(wanted ?? omitted[name], is ?? omitted[name], name),
-    );
-}
-
-function compareField(name: string, expected: Fields, actual: Fields): Comparison {
-  if (isCategoryField(name)) return { name, ...comparedCategories(expected[name], actual) };
-  return { name, expected: expected[name], actual: actual[name] };
+  // Somebody may have renamed a category. That is no change of its pets.
+  const keyOf = (name: string) =>
+    name === categoryName && (expected.categoryId ?? null) !== null ? 'categoryId' : name;
+  const isSameAt = (name: string) =>
+    compare(expected[name] ?? omitted[name], actual[name] ?? omitted[name], name);
+  return Object.keys(expected)
+    .filter((name) => !writeOnly?.has(name) && !isSameAt(keyOf(name)))
+    .map((name) => ({ name, expected: expected[name], actual: actual[name] }));
 }
 
 /**

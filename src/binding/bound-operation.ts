@@ -1,4 +1,3 @@
-import { isCategoryField } from '../api/category.ts';
 import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
@@ -93,7 +92,7 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
     const field = shape.field(wireName);
     // A create may share a schema with its answer, which requires the id.
     const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
-    const isCategory = isCategoryField(name) && isCategoryObject(field);
+    const isCategory = name === 'categoryId' && isCategoryObject(field);
     return [
       name,
       {

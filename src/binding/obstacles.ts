@@ -1,4 +1,3 @@
-import { isCategoryField } from '../api/category.ts';
 import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
@@ -60,9 +59,9 @@ function bodyObstacle(tableOperation: TableOperation, shape: Shape): Obstacle | 
   const needed = isCreate ? keyFields.filter((field) => field !== 'id') : (update?.fields ?? []);
   const obstacle = shapeObstacle(tableOperation, shape, label, needed);
   if (obstacle) return obstacle;
-  if (fieldNamesOf(tableOperation, shape).size === 0)
-    return { why: `its ${label} has none of the fields that petstore knows` };
-  if (shape.required.has('category') && shape.field('category').kind === 'string')
+  const names = fieldNamesOf(tableOperation, shape);
+  if (names.size === 0) return { why: `its ${label} has none of the fields that petstore knows` };
+  if (shape.required.has('category') && !names.has('categoryId'))
     return { why: `its ${label} needs the name of a category in place of its id` };
   return undefined;
 }
@@ -106,7 +105,7 @@ function shapeObstacle(
   const names = fieldNamesOf(tableOperation, shape);
   for (const [field, name] of names) {
     const { kind } = shape.field(name);
-    if (isCategoryField(field) && isCategoryObject(shape.field(name))) continue;
+    if (field === 'categoryId' && isCategoryObject(shape.field(name))) continue;
     const isSame = integerFields.has(field)
       ? isNumberKind(kind)
       : kind === (booleanFields.has(field) ? 'boolean' : 'string');

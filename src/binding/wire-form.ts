@@ -40,9 +40,9 @@ export function fieldNamesOf(
   return isReference ? names.set('categoryId', 'category') : names;
 }
 
-/** Returns true if a category is an object `{id, name}`. */
+/** Returns true if a category is an object `{id}` or `{id, name}`. */
 export function isCategoryObject(shape: Shape): boolean {
-  return shape.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
+  return shape.kind === 'object' && shape.fields.has('id');
 }
 
 /** Returns true if a schema describes a record of a noun, by its fields. */

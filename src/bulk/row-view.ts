@@ -91,7 +91,7 @@ function differencesText(value: RecordValue | undefined, other: RecordValue | un
   if (value === undefined || !isFields(value)) return undefined;
   const otherFields = other !== undefined && isFields(other) ? other : {};
   return differencesOf(value, otherFields)
-    .map(({ name }) => `${name} ${fieldText(name, value[name])}`)
+    .map(({ name }) => `${name} ${fieldText(value[name])}`)
     .join(', ');
 }
 

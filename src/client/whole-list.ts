@@ -1,8 +1,7 @@
-import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
 import { pagesOf } from './page-walk.ts';
@@ -165,11 +164,10 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
   // The parameter may spell a status differently from the records.
   if (typeof filter === 'string' && choices)
     return choices.find((choice) => caseless(choice) === caseless(filter));
-  return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
+  return filter;
 }
 
 function isValue({ records }: Operation, record: JsonObject, name: string, expected: unknown): boolean {
-  if (isCategoryField(name)) return hasCategory(record, expected as JsonValue);
   // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
   const omitted = name === 'complete' ? false : records.bounds[name]?.default;
   const actual = record[name] ?? omitted;

@@ -1,11 +1,10 @@
 // Translates records and bodies at each call. A bound service may have its own field names and envelopes, which no caller of the client
 // sees.
 
-import { categoryFields, isCategoryField, toCategoryParts } from '../api/category.ts';
 import { takesField, UnboundError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
-import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
-import { isDay, type ServiceRecord } from '../api/record-values.ts';
+import { type BodyField, isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
+import { categoryName, isDay, type ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 
@@ -32,6 +31,13 @@ export function translateRecord(operation: Operation, record: JsonObject): JsonO
   return Object.fromEntries(fields);
 }
 
+function categoryFields({ id, name }: JsonObject): JsonObject {
+  return {
+    ...(id !== undefined && { categoryId: id }),
+    ...(typeof name === 'string' && { [categoryName]: name }),
+  };
+}
+
 /** Takes the record or the list out of the envelope of an answer. An answer of another shape has none. */
 export function contentOf(
   { records, isList }: Operation,
@@ -52,7 +58,7 @@ export function fromWire(operation: Operation, body: JsonValue): JsonValue | und
 /**
  * Makes the body for the service. If an update replaces the record, the body also has the unchanged fields, as the service sent them.
  *
- * @param changes by our names. The value undefined removes a field. A category is an id, or `{id, name}`.
+ * @param changes by our names. The value undefined removes a field. The name of a category goes with its id.
  * @param before the record as it was read, if the body changes a record.
  * @throws UsageError if the service does not take a field, or cannot remove it.
  */
@@ -61,19 +67,21 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
   if (!body) return changes;
   const original = before?.original;
   const entries: [string, JsonValue][] = [];
-  for (const [name, value] of Object.entries(changes)) {
+  for (const [name, ourValue] of Object.entries(changes)) {
+    if (name === categoryName) continue;
     const wireName = wireNameOf(body, name);
+    const { bounds: { type, format } = {}, categoryParts } = body.fields[name] ?? {};
+    const value = categoryParts ? toWireCategory(changes, categoryParts) : ourValue;
     if (value === undefined) {
       if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
         throw new UsageError(`${name} cannot be removed: ${id} of the service takes only changes`);
       continue;
     }
     requireTaken(operation, name);
-    const { type, format } = body.fields[name]?.bounds ?? {};
     const isDate = dateFields.has(name);
     const isTyped = (isDate ? format : type) !== undefined;
     const wireValue = isTyped ? value : inTypeOf(original?.[wireName], isDate, value);
-    entries.push([wireName, isCategoryField(name) ? toWireCategory(value, body) : wireValue]);
+    entries.push([wireName, wireValue]);
   }
   // Not by assignment, because a field may be called `__proto__`.
   const wireChanges: JsonObject = Object.fromEntries(entries);
@@ -138,19 +146,14 @@ function requireTaken(operation: Operation, name: string): void {
   if (body?.isClosed || isInTable) throw new UnboundError(`${id} of the service has no field ${name}`);
 }
 
-/** Writes a category as the body takes it: as an object or as an id. @param value an id, a name, or `{id, name}`. */
-function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
-  const { id, name, ...others } = toCategoryParts(value);
-  const parts = fields.categoryId?.categoryParts;
-  if (parts)
-    return {
-      ...(id !== undefined && parts.includes('id') && { id }),
-      ...(name !== undefined && parts.includes('name') && { name }),
-      ...others,
-    };
-  if (id !== undefined) return id;
-  throw new UsageError(
-    `category '${name}': the service takes the id of a category, and has no list of categories to find it in`,
-    'give the id',
-  );
+/** Returns the category in the changes as an object, with its name if the body takes it. Undefined if it is to be removed. */
+function toWireCategory(
+  { categoryId: id, [categoryName]: name }: JsonObject,
+  parts: NonNullable<BodyField['categoryParts']>,
+): JsonObject | undefined {
+  if (id === undefined && name === undefined) return undefined;
+  return {
+    ...(id !== undefined && { id }),
+    ...(name !== undefined && parts.includes('name') && { name }),
+  };
 }

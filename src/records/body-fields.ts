@@ -1,9 +1,9 @@
 import { takesField, UnboundError } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
-import type { Fields } from '../api/record-values.ts';
+import { categoryName, type Fields } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { messageOf, parseAt, ValueError } from '../process/errors.ts';
-import { type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { Access } from './access.ts';
 import { columnOf, findField, flagOf, parseTruth, toServiceValue } from './record-fields.ts';
@@ -88,7 +88,8 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
 
 /**
  * Checks the fields of a record of a file or an editor, and returns ours in the form of the service: ids as bigints, dates and
- * statuses in its spelling. A value may still be a name in place of an id. Null and further fields stay unchanged.
+ * statuses in its spelling. A value may still be a name in place of an id. A category that was printed as `{id, name}` becomes two
+ * fields. Null and further fields stay unchanged.
  *
  * @param missingNames the names of the required fields that are missing.
  * @param columns the names of the columns or keys for errors, if they differ from the names of the fields.
@@ -96,16 +97,21 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  */
 export function parseFields(
   { noun, client }: Access,
-  fields: Fields,
+  given: Fields,
   missingNames: readonly string[],
   columns: Readonly<Record<string, string>> = {},
 ): Fields {
   const problems = missingNames.map((name) => `${name} is required`);
   const rules = [...problems];
-  const values: Record<string, JsonValue | undefined> = { ...fields };
+  const { categoryId: category = null } = given;
+  const values: Record<string, JsonValue | undefined> = { ...given };
+  if (isJsonObject(category)) {
+    values.categoryId = category.id ?? category.name ?? category;
+    values[categoryName] = category.name;
+  }
   for (const field of noun.fields) {
     const { name } = field;
-    const value = fields[name];
+    const value = values[name];
     if (value === undefined || value === null) continue;
     try {
       values[name] = parseAt(columns[name] ?? name, value, () =>

@@ -1,4 +1,3 @@
-import { isCategoryField } from '../api/category.ts';
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Field, type Noun, nouns } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
@@ -30,7 +29,7 @@ export async function createRecord(context: Context, noun: Noun, flags: RecordFl
   const prompt = await openPrompt(context);
   if (prompt)
     for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-  const body = await access.names.resolve(toBody(access, values));
+  const body = await access.names.resolve(toBody(access, values), access.operation);
   return writeRecords(access, [{ intent: { kind: 'create', fields: body } }]);
 }
 
@@ -50,7 +49,7 @@ export async function updateRecords(
     );
   const ids = await access.names.findIds(noun.idName, idsOrNames);
   await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
-  const value = await access.names.resolve(body);
+  const value = await access.names.resolve(body, access.operation);
   const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
   return writeRecords(access, writes);
 }
@@ -108,7 +107,7 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = name.charAt(0).toUpperCase() + name.slice(1);
-  if (isCategoryField(field.name) && names.hasList('categories')) return askCategory(prompt, names, label);
+  if (field.name === 'categoryId' && names.hasList('categories')) return askCategory(prompt, names, label);
   const { placeholder, parse, isOptional } = fieldKinds[field.kind];
   const choices = field.kind === 'status' ? statusesOf(client.contract, noun.name) : undefined;
   if (placeholder === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
-import type { Fields, ServiceRecord } from '../api/record-values.ts';
+import { categoryName, type Fields, type ServiceRecord } from '../api/record-values.ts';
 import { canAsk, confirmWrite, whyNotAsked } from '../asking.ts';
 import { readRecord } from '../client/client.ts';
 import type { Context } from '../context.ts';
@@ -32,7 +32,7 @@ export async function editRecord(
     fileName: `${noun.singular}-${id}.yaml`,
     task: `edit ${subject}`,
     usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-    originalText: (await loadYaml()).print(shown.fields),
+    originalText: (await loadYaml()).print(editableFields(shown)),
     parse: (text) => parseChanges(access, id, shown, text),
     async send(value) {
       // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
@@ -43,12 +43,18 @@ export async function editRecord(
   });
 }
 
+/** Returns the fields of a record without the name of a category, which its id says. */
+function editableFields({ fields: { [categoryName]: _, ...fields } }: ServiceRecord): JsonObject {
+  return fields;
+}
+
 /** Returns the changes of an edited text. @throws UsageError or SyntaxError if the text is not valid. */
 async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, text: string): Promise<Fields> {
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('the text must hold the fields of one record');
-  const body = findChanges(access, shown.fields, record);
+  const changes = findChanges(access, editableFields(shown), record);
+  const body = await access.names.resolve(changes, access.operation);
   client.preview({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;
 }

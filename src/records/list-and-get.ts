@@ -61,10 +61,10 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
 
 /** Reads the records of a list that meet all conditions, page by page. */
 async function* readPages(
-  { context, client, noun, names }: Access,
+  { context, client, noun, names, operation }: Access,
   { where = {}, matches, limit, failIf, needsWhole = failIf !== undefined }: ListQuery,
 ): AsyncGenerator<ServiceRecord[]> {
-  const filters = await names.resolve(where);
+  const filters = await names.resolve(where, operation);
   // Filtering and sorting here need all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
   const list = client.list(noun.operations.list, filters, {

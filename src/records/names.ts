@@ -1,11 +1,12 @@
-import { isCategoryField } from '../api/category.ts';
+import { UnboundError } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
-import type { Fields } from '../api/record-values.ts';
+import type { Operation } from '../api/operations.ts';
+import { categoryName, type Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
-import { isJsonObject } from '../process/exact-json.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import { type IdOrName, maxListedIds } from './record-fields.ts';
 
@@ -52,28 +53,36 @@ export class Names {
    * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
    */
   async findId(field: string, idOrName: IdOrName): Promise<bigint> {
-    if (typeof idOrName === 'bigint') return idOrName;
+    return typeof idOrName === 'bigint' ? idOrName : (await this.findByName(field, idOrName)).id;
+  }
+
+  private async findByName(field: string, name: string): Promise<PetOrCategory> {
     const noun = referenceFields[field];
-    if (!noun) throw new Error(`${idOrName}: these records have no names`);
-    const records = await this.readList(noun);
-    const matches = records.filter((record) => caseless(record.name) === caseless(idOrName));
-    const [match] = matches;
+    if (!noun) throw new Error(`${name}: these records have no names`);
     const { singular } = nouns[noun];
+    if (!this.hasList(noun))
+      throw new UnboundError(
+        `${singular} '${name}': the service has no list of ${noun} to find it in`,
+        'give the id, or bind a list with `petstore api bind --map`',
+      );
+    const records = await this.readList(noun);
+    const matches = records.filter((record) => caseless(record.name) === caseless(name));
+    const [match] = matches;
     if (!match) {
       const list = followUpCommand(this.context, [noun, 'list']);
-      throw new CliError('not-found', `${singular} '${idOrName}': no ${singular} has this name`, {
+      throw new CliError('not-found', `${singular} '${name}': no ${singular} has this name`, {
         hint: `see \`${list}\``,
       });
     }
     if (matches.length > 1)
       throw new UsageError(
-        `${singular} '${idOrName}': ${groupDigits(matches.length)} ${noun} have this name`,
+        `${singular} '${name}': ${groupDigits(matches.length)} ${noun} have this name`,
         `give its id: ${joinFirst(
           matches.map(({ id }) => `${id}`),
           maxListedIds,
         )}`,
       );
-    return match.id;
+    return match;
   }
 
   /** Returns each id once, in the order of the arguments. @see findId */
@@ -83,23 +92,22 @@ export class Names {
     return [...ids];
   }
 
-  /** Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of categories. */
-  async resolve(fields: Fields): Promise<Fields> {
-    const { operations } = this.client.contract;
-    const takesObject = (['createPet', 'updatePet'] as const).some(
-      (id) => operations.get(id)?.body?.fields.categoryId?.categoryParts,
-    );
-    const resolved = new Map(Object.entries(fields));
-    for (const [field, value] of resolved) {
-      if (!isCategoryField(field)) {
-        if (isName(field, value)) resolved.set(field, await this.findId(field, value));
-        continue;
-      }
-      const category = isName(field, value) ? await this.findCategory(value) : value;
-      const isObject = category !== undefined && isJsonObject(category);
-      resolved.set(field, isObject && !takesObject ? (category.id ?? category) : category);
+  /**
+   * Replaces names by ids.
+   *
+   * @param operation gets the fields. If its body takes the name of a category, the name stays beside the id.
+   */
+  async resolve({ [categoryName]: given, ...fields }: Fields, { body }: Operation): Promise<Fields> {
+    const resolved: Record<string, JsonValue | undefined> = { ...fields };
+    let name = given;
+    for (const [field, value] of Object.entries(fields)) {
+      if (!isName(field, value)) continue;
+      const record = await this.findByName(field, value);
+      resolved[field] = record.id;
+      if (field === 'categoryId') name = record.name;
     }
-    return Object.fromEntries(resolved);
+    const takesName = body?.fields.categoryId?.categoryParts?.includes('name');
+    return takesName && name !== undefined ? { ...resolved, [categoryName]: name } : resolved;
   }
 
   /** Reads the names of all pets or all categories, by id. If they cannot be read, it prints a note. It never rejects. */
@@ -113,12 +121,6 @@ export class Names {
         await this.context.notice('note', `names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }
-  }
-
-  private async findCategory(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
-    if (!this.hasList('categories')) return { name };
-    const id = await this.findId('categoryId', name);
-    return { id, name: (await this.readNamesById('categories')).get(id) ?? name };
   }
 }
 

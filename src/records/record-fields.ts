@@ -1,13 +1,12 @@
-import { isCategoryField } from '../api/category.ts';
 import { type Contract, fieldBounds } from '../api/contract.ts';
 import type { Field, FieldKind, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
+import { categoryName, isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
 import { parseFileCount, parseFileId, parseId, parseQuantity } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { caseless, flagName, joinFirst } from '../process/text.ts';
 
 /** How people write the values of a kind of field. */
@@ -57,7 +56,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
 };
 
 /**
- * Converts a value of a field to the form of the service. The name of a category stays, and so does an object with it.
+ * Converts a value of a field to the form of the service. The name of a category stays.
  *
  * @throws ValueError.
  */
@@ -67,8 +66,7 @@ export function toServiceValue(
   contract: Contract,
   noun: NounName,
 ): JsonValue {
-  const isNamed = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
-  if (isCategoryField(name) && isNamed) return value;
+  if (name === 'categoryId' && typeof value === 'string' && !isIdText(value)) return value;
   return fieldKinds[kind].toService(value, fieldBounds(contract, noun, name));
 }
 
@@ -98,7 +96,7 @@ export interface NamedRecord extends ServiceRecord {
 
 /** Returns the reference whose names a view can show. One name is not worth the whole list of pets, but the list of categories is short. */
 export function shownReference({ reference }: Noun, { isList }: Operation): Noun['reference'] {
-  return isList || isCategoryField(reference?.field ?? '') ? reference : undefined;
+  return isList || reference?.field === 'categoryId' ? reference : undefined;
 }
 
 /**
@@ -120,11 +118,13 @@ export function createView(noun: Noun, operation: Operation, showsNames: boolean
   const idColumn: Pick<Field, 'name' | 'kind' | 'column'> = { name: idField, kind: 'reference' };
   for (const { name, kind, column = name } of [idColumn, ...fields]) {
     const isReference = name === reference?.field;
-    // A service may send the name of a category with its id.
     if (isReference && column === reference.column)
       add({
         name: column,
-        value: (record) => record.fields[column] ?? nameOf(record) ?? record.fields[name],
+        value: ({ fields: own, referenceName }) =>
+          own[column] ?? referenceName ?? own[name] ?? own[categoryName],
+        // A file has the id if the service has no list in which the name could be found again.
+        text: (record) => record.fields[categoryName] as string | undefined,
       });
     else add({ name: column, value: ({ fields }) => fields[name] }, kind);
     if (isReference) add({ name: reference.column, value: nameOf, ...(!showsNames && { isHidden: true }) });

@@ -140,7 +140,7 @@ function toFields(access: Access, { values, columns, isOfTable }: InputRecord, e
  * invalid.
  */
 export async function resolveNames(
-  { names }: Access,
+  { names, operation }: Access,
   input: CheckedInput<RecordRow>,
   skipInvalid: boolean,
 ): Promise<CheckedInput<RecordRow>> {
@@ -148,7 +148,7 @@ export async function resolveNames(
   const issues: Issue[] = [];
   for (const row of input.rows) {
     try {
-      rows.push({ ...row, fields: await names.resolve(row.fields) });
+      rows.push({ ...row, fields: await names.resolve(row.fields, operation) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
       rows.push(row);

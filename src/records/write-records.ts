@@ -81,7 +81,7 @@ async function reportWrite(
       ? Object.keys(row.intent.value ?? {})
       : ['quantity'];
   const changes = differencesOf(fieldsOf(record?.fields ?? before, names), before).map(
-    ({ name, expected, actual }) => `${name} ${fieldText(name, actual)} -> ${fieldText(name, expected)}`,
+    ({ name, expected, actual }) => `${name} ${fieldText(actual)} -> ${fieldText(expected)}`,
   );
   await context.notice(
     'status',

@@ -47,14 +47,17 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
   expect(await run('pets create --name Rex')).toMatchObject(failed(2, '--field photoUrls=<value>'));
   expect(store.service.requests).toEqual([]);
 
-  const rex = { name: 'Rex', category: { name: 'Dogs' }, status: 'available', photoUrls: [], id: 1 };
-  const flags = '--name Rex --category Dogs --status available --field photoUrls=[]';
+  const rex = { name: 'Rex', category: { id: 3 }, status: 'available', photoUrls: [], id: 1 };
+  const flags = '--name Rex --category 3 --status available --field photoUrls=[]';
   expect(await data(`pets create ${flags}`)).toEqual(rex);
-  expect(await done('pets list')).toMatch(/^ *1 +Rex +Dogs +available$/m);
+  expect(await done('pets list')).toMatch(/^ *1 +Rex +3 +available$/m);
   expect((await run('pets list')).stderr).toContain('it has only those with status available');
   expect(await data('pets list --status sold')).toEqual([]);
-  expect(await data('pets list --status available --category dogs')).toEqual([rex]);
-  expect(await data('pets list --category Cats --status available')).toEqual([]);
+  expect(await data('pets list --status available --category 3')).toEqual([rex]);
+  expect(await data('pets list --category 4 --status available')).toEqual([]);
+  expect(await run('pets update 1 --category Dogs')).toMatchObject(
+    failed(2, "category 'Dogs': the service has no list of categories to find it in"),
+  );
   const tags = [{ id: 2, name: 'old' }];
   expect(await data(`pets update 1 --status sold --field tags=${JSON.stringify(tags)}`)).toEqual({
     ...rex,
@@ -85,6 +88,10 @@ test("Swagger's Petstore: pets can be created and updated from files, orders too
   const tom = '[{"name":"Tom","status":"available"}]';
   await done('pets create --from - --yes --field photoUrls=[]', { stdin: tom });
   expect(await data('pets get 3')).toEqual({ name: 'Tom', status: 'available', photoUrls: [], id: 3 });
+  await data('pets update --from - --yes', { stdin: '[{"id":1,"categoryId":7}]' });
+  await done('undo --yes');
+  await done('pets update --from - --yes', { stdin: await done('pets get 1 -o csv') });
+  expect(await data('pets get 1')).toEqual({ ...pets[0], id: 1 });
   await data('pets update --from - --yes', { stdin: '[{"id":2,"name":"Maya"}]' });
   expect(await data('pets get 2')).toEqual({ ...pets[1], id: 2, name: 'Maya' });
 
