@@ -109,7 +109,7 @@ export function linkTarget(header: string | undefined, ...relations: readonly st
         .reverse()
         .map(([, name = '', quoted, bare = '']) => [name.toLowerCase(), quoted ?? bare]),
     );
-    const linkRelations = (values.get('rel') ?? '').toLowerCase().split(/\s+/);
+    const linkRelations = (values.get('rel') ?? '').toLowerCase().split(/[\s']+/);
     if (!values.has('anchor') && relations.some((relation) => linkRelations.includes(relation)))
       return target;
   }

@@ -121,7 +121,7 @@ function headerFields(headers: HttpHeaders): PageField[] {
   return Object.keys(headers).flatMap((header): PageField[] => {
     const value = headerValue(headers, header) ?? '';
     const label = `the header ${header}`;
-    const name = compactName(header).replace(/^(xms|opc|x)?(pagination(?=.))?/, '');
+    const name = compactName(header).replace(/^(xms|xwp|opc|x)?(pagination(?=.))?/, '');
     // `Content-Range: pets 0-9/25`, RFC 9110, 14.4
     const [, total] = name === 'contentrange' ? (/\/(\d+)\s*$/.exec(value) ?? []) : [];
     if (total !== undefined) return [{ label, name: 'total', value: total }];

@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import type { Settings } from '../config/settings.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import {
   checkOtherRuns,
@@ -30,7 +30,8 @@ export interface RunQuery {
  *
  * @throws UsageError if the run is of another target or profile, or may not continue; CliError `usage` if its journal cannot be read.
  */
-export function chooseRun(list: RunList, query: RunQuery, settings: Settings): RunInfo | undefined {
+export function chooseRun(list: RunList, query: RunQuery, context: Context): RunInfo | undefined {
+  const { settings } = context;
   const { verb, target, id } = query;
   const [last] = runsOnTarget(list, target);
   const info = id === undefined ? last : findRun(list, id);
@@ -43,7 +44,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
   if (id === undefined && shard)
     throw new UsageError(
       `${verb}: the last run, ${info.id}, is shard ${shardName(shard)} of ${header.name}`,
-      `name the run of each shard, one command each: petstore ${verb} ${(verb === 'undo' && header.undoes) || info.id}; \`petstore runs\` lists them`,
+      `name the run of each shard, one command each: ${followUpCommand(context, [verb, (verb === 'undo' && header.undoes) || info.id])}; \`petstore runs\` lists them`,
     );
   if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== undefined && header.profile !== settings.profile?.value;
@@ -56,7 +57,7 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
   }
   checkOtherRuns(list, target, info);
   checkService(info, settings, query.contract);
-  const refusal = verb === 'resume' ? resumeRefusal(info) : undoRefusal(info, id);
+  const refusal = verb === 'resume' ? resumeRefusal(context, info) : undoRefusal(info, id);
   if (refusal) throw refusal;
   return info;
 }
@@ -65,17 +66,17 @@ export function chooseRun(list: RunList, query: RunQuery, settings: Settings): R
 export function findOtherRun(list: RunList, { verb, target }: RunQuery, info: RunInfo): RunInfo | undefined {
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
-      ? isUnfinished(run) && !resumeRefusal(run)
+      ? isUnfinished(run) && !run.undo
       : run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
   return runsOnTarget(list, target).find((run) => run !== info && canGoOn(run));
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal({ id, undo, state }: RunInfo): UsageError | undefined {
+function resumeRefusal(context: Context, { id, undo, state }: RunInfo): UsageError | undefined {
   if (!undo) return undefined;
   return new UsageError(
     `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
-    `apply the file again; to continue an undo that has not ended: petstore undo ${id}`,
+    `apply the file again; to continue an undo that has not ended: ${followUpCommand(context, ['undo', id])}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { findRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
+import { findRow, idOfRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
 import type { SessionSubject } from './session-subject.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
@@ -25,15 +25,28 @@ export async function findClaims(subject: SessionSubject, rows: readonly RunRow[
   ]);
 }
 
-/** An undo does not touch a row that is unknown in the run that it undoes, until a person has settled it there. */
+/**
+ * An undo does not touch a row that is unknown in the run that it undoes, until a person has settled it there. It deletes no record with
+ * which the service has answered several creates, because the record may have been there before them.
+ */
 function claimsOfUndoneRun({ undoneRun }: SessionSubject, certainRows: readonly RunRow[]): Claims {
   const claims = new Map<RunRow, Outcome>();
-  for (const row of undoneRun ? certainRows : []) {
-    const undoneRow = undoneRun && findRow(undoneRun.rows, row.line);
-    const claim = undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
+  if (!undoneRun) return claims;
+  const counts = new Map<bigint | undefined, number>();
+  for (const row of undoneRun.header.kind === 'create' ? undoneRun.rows : [])
+    counts.set(idOfRow(row), (counts.get(idOfRow(row)) ?? 0) + 1);
+  for (const row of certainRows) {
+    const undoneRow = findRow(undoneRun.rows, row.line);
+    const count = row.id === undefined ? 1 : (counts.get(row.id) ?? 1);
+    const claim = count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
     if (claim) claims.set(row, claim);
   }
   return claims;
+}
+
+function claimOfSharedId(count: number): Outcome {
+  const message = `the service has answered ${count} creates with this record, so it may have been there before`;
+  return { kind: 'failed', reason: { code: 'changed', message } };
 }
 
 /** A row that another run of its delivery has booked is not booked again. */

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
@@ -22,7 +22,7 @@ export async function nextSessionView(
   const info =
     sessionMode(context) === 'write'
       ? undefined
-      : chooseRun(await listRuns(context.io), await toRunQuery(context, verb, id), context.settings);
+      : chooseRun(await listRuns(context.io), await toRunQuery(context, verb, id), context);
   return sessionView(context, info?.header.noun ?? 'inventory');
 }
 
@@ -54,7 +54,7 @@ export async function continueRun(
   const locked = { target, name, flags: { shard: header && verb === 'undo' ? shardOfUndo(header) : shard } };
   using _lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
   const list = await listRuns(context.io);
-  const info = chooseRun(list, query, context.settings);
+  const info = chooseRun(list, query, context);
   if (!info) {
     const note = `there is no run on this service, so there is nothing to ${verb}: only apply, edit and commands with --from are runs`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
@@ -63,7 +63,7 @@ export async function continueRun(
   if (!subject) {
     const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
-    return nothingOutput(verb, ended, other, mode);
+    return nothingOutput(context, verb, ended, other, mode);
   }
   await describeUndo(context, subject);
   // Awaited, because the lock is released at the end of this function.
@@ -97,6 +97,7 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
 
 /** Says that nothing is left to do in a run. The exit code repeats its end. */
 function nothingOutput(
+  context: Context,
   verb: RunQuery['verb'],
   info: RunInfo,
   other: RunInfo | undefined,
@@ -107,7 +108,7 @@ function nothingOutput(
   const state = verb === 'undo' && info.perhapsWritten === 0 ? 'has written nothing' : `is ${info.state}`;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} ${state}`;
   const next = other
-    ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
+    ? `; the last other run is ${other.id} (${other.header.name}): ${followUpCommand(context, [verb, other.id])}`
     : '';
   // If an undo has nothing to do, the run itself has already reported its failures.
   const error = verb === 'undo' && undoes === undefined ? undefined : runError(info);

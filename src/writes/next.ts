@@ -113,8 +113,11 @@ function tryAgain(
   const retryAfterMs = error?.details.retryAfterMs;
   const delayMs = delayOfRetry(retries, { error, retryAfterMs }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
-  // An uncertain row is read before each attempt.
-  if (to === 'read' || state.doubt || !state.planned)
+  // An uncertain row is read before each attempt. Without a tag nothing shows what others have changed during the delay.
+  const isConditional = state.intent.kind !== 'create' && !isPlainSet(state.intent);
+  const mayBeStale =
+    isConditional && situation.abilities.canReadEach && state.reading?.record?.etag === undefined;
+  if (to === 'read' || state.doubt || !state.planned || mayBeStale)
     return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, delayMs);
 }

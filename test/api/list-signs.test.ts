@@ -41,9 +41,9 @@ Headers
   {"#content-range":"pets 0-9/25"}  {"#status":206,"#content-range":"pets 0-9/25"}
   {"#x-total":"25"}  {"#x-total-count":"25"}  {"#total-count":"25"}  {"#x-total-pages":"3"}
   {"#pagination-count":"25"}  {"#x-pagination-total-count":"25"}  {"#x-has-more":"true"}
-  {"#x-next-page":"2"}  {"#x-pagination":"{\\"TotalCount\\":25,\\"HasNext\\":true}"}
+  {"#x-wp-total":"25"}  {"#x-wp-totalpages":"3"}  {"#x-next-page":"2"}  {"#x-pagination":"{\\"TotalCount\\":25,\\"HasNext\\":true}"}
   {"#x-continuation-token":"abc"}  {"#x-ms-continuation":"abc"}  {"#x-next-token":"abc"}  {"#opc-next-page":"abc"}
-  {"#link":"<http://service.test/pets?page=2>; rel=next"}  {"#x-link":"<http://service.test/pets?page=2>; rel=\\"next\\""}
+  {"#link":"<http://service.test/pets?page=2>; rel=next"}  {"#link":"<http://service.test/pets?page=2>; rel='next'"}  {"#x-link":"<http://service.test/pets?page=2>; rel=\\"next\\""}
 `
   .split(/ {2}|\n/)
   .filter((text) => text.startsWith('{'))

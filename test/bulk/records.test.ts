@@ -167,6 +167,20 @@ test('an undo names records whose ids no answer gave, and goes on with what a pe
   expect(shop.stored.size).toBe(pets.length);
 });
 
+test('an undo deletes no record with which the service has answered several creates', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('new.csv', 'name,category\nLuna,1\nTom,1\nTom,1\n');
+  // It makes two records, and then finds the last one again.
+  shop.misbehave = ({ method }) => {
+    const isFound = method === 'POST' && shop.stored.size === pets.length + 2;
+    return isFound ? { status: 200, body: [...shop.stored.values()].at(-1) } : undefined;
+  };
+  expect(await shop.report('pets create --from new.csv --yes --concurrency 1')).toMatchObject({ applied: 3 });
+  const undo = await shop.report('undo --yes');
+  expect(undo).toMatchObject({ code: 3, applied: 1, failed: 2, failures: [{ count: 2, kind: 'changed' }] });
+  expect([...shop.stored.values()].at(-1)).toMatchObject({ name: 'Tom' });
+});
+
 test('an undo of a create names the counts that go, and removes no record that has got a field or is gone', async () => {
   await using shop = await recordShop({ '/pets': [], '/store/inventory': [] });
   shop.write('new.csv', 'name,category\nRex,1\nLuna,1\nTom,1\n');
