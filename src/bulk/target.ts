@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost } from '../api/http.ts';
@@ -30,7 +30,8 @@ export async function findTarget(context: Context): Promise<Target> {
 }
 
 async function nameOfStore(path: string): Promise<string> {
-  if (path === ':memory:') return path;
+  // Each command has a new store.
+  if (path === ':memory:') return path + randomUUID();
   const { readStoreId } = await import('../server/store-file.ts');
   return readStoreId(path) ?? realFile(path);
 }

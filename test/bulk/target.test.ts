@@ -194,6 +194,10 @@ test('applies and undoes on the embedded store, which is another target after a 
     expect(await workspace.report(words, { env })).toMatchObject({ code: 0, ...expected });
   expect((await workspace.run('offline reset --yes', { env })).code).toBe(0);
   expect(await workspace.report(deliver, { env })).toMatchObject({ code: 0, applied: 1 });
+  // In memory each command has a store of its own.
+  const inMemory = { env: { ...env, PETSTORE_OFFLINE_STORE: ':memory:' } };
+  for (const _ of [1, 2])
+    expect(await workspace.report(deliver, inMemory)).toMatchObject({ code: 0, applied: 1 });
 });
 
 test('a protected service must be named', async () => {
