@@ -3,7 +3,7 @@ import { dirname, extname, resolve } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { CliError, fileError, systemCode, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
-import { writeFileSync } from '../process/files.ts';
+import { replaceFileSync } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import { type InputFile, type InputFormat, isTable } from './input-file.ts';
@@ -81,7 +81,7 @@ export function writeRejects(
   const path = resolve(file.folder, name);
   try {
     const lines = isTable(format) ? tableLines(format, header, rows) : jsonLines(rows);
-    writeFileSync(path, lines, { mode: 0o666 });
+    replaceFileSync(path, lines, { mode: 0o666 });
   } catch (error) {
     rmSync(path, { force: true });
     throw fileError('write', path, error);

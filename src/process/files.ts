@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  writeFileSync as fillFile,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -14,6 +13,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
@@ -100,20 +100,19 @@ export function writeFileAtomic(path: string, data: string, options: Partial<Wri
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('is not a regular file');
-    writeFileSync(realFile(path), data, { mode: 0o600, ...options });
+    replaceFileSync(realFile(path), data, { mode: 0o600, ...options });
   } catch (error) {
     throw fileError('write', path, error);
   }
 }
 
 /**
- * Replaces the content of a file, whole or not at all, also after a crash or on a full disk. conf writes with it, in place
- * of the package atomically (`.ci/lean-packages.mjs`).
+ * Replaces the content of a file, whole or not at all, also after a crash or on a full disk.
  *
  * @param data the text, or its lines without line breaks.
  * @throws the error of the system; the old content stays.
  */
-export function writeFileSync(
+export function replaceFileSync(
   path: string,
   data: string | Iterable<string>,
   { mode, isSynced = true }: WriteOptions,
@@ -123,8 +122,8 @@ export function writeFileSync(
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
-      if (typeof data === 'string') fillFile(file, data);
-      else for (const line of data) fillFile(file, `${line}\n`);
+      if (typeof data === 'string') writeFileSync(file, data);
+      else for (const line of data) writeFileSync(file, `${line}\n`);
       if (isSynced) syncFile(file);
     } finally {
       closeSync(file);
@@ -136,6 +135,9 @@ export function writeFileSync(
   }
   if (isSynced) syncPath(dirname(path));
 }
+
+/** conf writes with it, in place of the package atomically (`.ci/lean-packages.mjs`). */
+export { replaceFileSync as writeFileSync };
 
 /** Writes the content of an open file to the disk, so that it survives a power cut. Node under --permission refuses the call. */
 export function syncFile(file: number): void {
