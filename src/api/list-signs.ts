@@ -60,14 +60,14 @@ interface ListAnswer {
  * Finds a statement of an answer that there are more records than were read, and returns it as a clause: `meta.total says 25, and the
  * list has 10`.
  */
-export function findListSign(
+export function whyMoreRecords(
   { status, headers, envelope }: ListAnswer,
   progress: ListProgress,
 ): string | undefined {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
   const hasRange = fields.some(({ label, name }) => label.endsWith('content-range') && name === 'total');
-  const [sign] = fields.flatMap((field) => signOf(field, progress) ?? []);
-  return sign ?? (status === 206 && !hasRange ? 'it answered 206, which is a part' : undefined);
+  const [why] = fields.flatMap((field) => whyMore(field, progress) ?? []);
+  return why ?? (status === 206 && !hasRange ? 'it answered 206, which is a part' : undefined);
 }
 
 /** Returns true if an answer says that the whole list was read. A plain `count` does not say so: it may count only the page. */
@@ -87,7 +87,7 @@ interface PageField {
   readonly value: JsonValue;
 }
 
-function signOf({ label, name, value }: PageField, { count, pages }: ListProgress): string | undefined {
+function whyMore({ label, name, value }: PageField, { count, pages }: ListProgress): string | undefined {
   const number = numberIn(value);
   const says = (text: string, rest = '') => `${label} says ${shorten(text, 80)}${rest}`;
   if (totals.has(name) && number !== undefined && number > count)

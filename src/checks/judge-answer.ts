@@ -6,7 +6,7 @@ import { toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import { componentReference } from '../api/schemas.ts';
 import type { Answer } from '../client/call.ts';
-import { isJsonType, otherRecord, titleOrText } from '../client/read-answer.ts';
+import { isJsonType, titleOrText, whyOtherRecord } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -53,7 +53,7 @@ export function judge(
   const result = schema ? compareWithSchema(client.contract, operation, schema, json) : {};
   if (result.mismatch) throw mismatch(result.mismatch.reason, result.mismatch);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
-  const whyOther = record && otherRecord(operation, recordId, record);
+  const whyOther = record && whyOtherRecord(operation, recordId, record);
   if (whyOther)
     throw mismatch(whyOther, {
       expected: String(recordId),

@@ -18,7 +18,7 @@ import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
 import { type Attempt, type FailureVerdict, mayHaveBeenApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions, OperationCall } from './call.ts';
-import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
+import { messageIn, parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
@@ -152,7 +152,7 @@ function readWrite(
     return { id: idIn(operation, content ?? body), mismatch: shorten(mask(why), 300) };
   }
   const { fields } = record;
-  const whyOther = otherRecord(operation, recordId, fields);
+  const whyOther = whyOtherRecord(operation, recordId, fields);
   if (whyOther !== undefined) return { mismatch: mask(whyOther) };
   if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
     return { mismatch: 'the answer is not the deleted record' };

@@ -1,5 +1,5 @@
 import { headerValue, linkTarget } from '../api/http.ts';
-import { findListSign, isLink, statesWhole } from '../api/list-signs.ts';
+import { isLink, statesWhole, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Paging } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -23,7 +23,7 @@ const maxRecords = 10_000_000;
 
 interface ListEnd {
   /** Why there may be more records, a clause. */
-  readonly mayBeCut?: string | undefined;
+  readonly whyCut?: string | undefined;
   /** A remark about how a whole list ends, a clause. */
   readonly note?: string | undefined;
 }
@@ -90,7 +90,7 @@ export async function* pagesOf(
       else if (step.isCounted) {
         // A service that repeats its only page may not count pages at all.
         const note = `${new URL(url).search} repeats earlier records`;
-        return walk.pages === 1 ? { mayBeCut: step.mayBeCut ?? note } : { mayBeCut: step.mayBeCut, note };
+        return walk.pages === 1 ? { whyCut: step.whyCut ?? note } : { whyCut: step.whyCut, note };
       } else throw pageError(page, 'the page repeats earlier records');
     } else {
       yield page.records;
@@ -136,8 +136,8 @@ export function statedNext(
 function nextStep(walk: Walk, page: Page): PageStep {
   const next = linkOf(page, 'next');
   if (next !== undefined) return { next };
-  const mayBeCut = findListSign(page, walk);
-  return (walk.isLinked ? undefined : describedStep(walk, page, mayBeCut)) ?? { mayBeCut };
+  const whyCut = whyMoreRecords(page, walk);
+  return (walk.isLinked ? undefined : describedStep(walk, page, whyCut)) ?? { whyCut };
 }
 
 function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly string[]): string | undefined {
@@ -148,9 +148,9 @@ function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly strin
  * Returns the next step as the description says how pages follow each other. Returns undefined if the description does not say it, or
  * says nothing about this page, such as a page without a cursor.
  *
- * @param sign why there may be more records, by the answer.
+ * @param whyCut why there may be more records, by the answer.
  */
-function describedStep(walk: Walk, page: Page, sign: string | undefined): PageStep | undefined {
+function describedStep(walk: Walk, page: Page, whyCut: string | undefined): PageStep | undefined {
   const { first, size, count, pages, operation } = walk;
   const { paging } = operation;
   const isFull = size !== undefined && count >= size;
@@ -158,18 +158,18 @@ function describedStep(walk: Walk, page: Page, sign: string | undefined): PageSt
     case 'cursor': {
       // A last page may leave out the cursor. A service that never sends it may cut its list.
       const isSent = pages > 1 || valueIn(page.envelope, paging.next) !== undefined;
-      if (isSent || !isFull || sign) return stepByCursor(paging, first, page);
-      return { mayBeCut: `it answered ${count}, a full page, and no ${paging.next.join('.')}` };
+      if (isSent || !isFull || whyCut) return stepByCursor(paging, first, page);
+      return { whyCut: `it answered ${count}, a full page, and no ${paging.next.join('.')}` };
     }
     case 'number':
-      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, sign);
+      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, whyCut);
     case 'offset':
-      return stepByCount(paging, count, walk, page, sign);
+      return stepByCount(paging, count, walk, page, whyCut);
     case 'unknown': {
-      if (sign) return undefined;
+      if (whyCut) return undefined;
       if (paging.by !== undefined && count > 0)
-        return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
-      return isFull ? { mayBeCut: `it answered ${count}, a full page, and no link to a next one` } : {};
+        return { whyCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
+      return isFull ? { whyCut: `it answered ${count}, a full page, and no link to a next one` } : {};
     }
     default:
       return undefined;
@@ -188,7 +188,7 @@ function stepByCursor(
   const text = typeof value === 'boolean' || typeof value === 'object' ? undefined : String(value);
   if (text !== undefined && isLink(text)) return { next: text };
   if (text !== undefined && parameter) return { next: withQueryParameter(first, parameter, text) };
-  return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor that the list takes` };
+  return { whyCut: `its ${next.join('.')} is neither a link nor a cursor that the list takes` };
 }
 
 /** @param value the number of the next page, or of its first record. */
@@ -197,11 +197,11 @@ function stepByCount(
   value: number,
   { first, count }: Walk,
   page: Page,
-  mayBeCut: string | undefined,
+  whyCut: string | undefined,
 ): PageStep {
-  if (page.records.length === 0 || statesWhole(page, count)) return { mayBeCut };
-  if (value > maximum) return { mayBeCut: `the description limits its ${parameter} to ${maximum}` };
-  return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, mayBeCut };
+  if (page.records.length === 0 || statesWhole(page, count)) return { whyCut };
+  if (value > maximum) return { whyCut: `the description limits its ${parameter} to ${maximum}` };
+  return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, whyCut };
 }
 
 /**

@@ -48,7 +48,7 @@ export function readResult(
   const pointer = printPointer(envelope);
   if (!operation.isList) {
     const record = parseRecord(operation, value, pointer);
-    const fault = otherRecord(operation, id, record.fields);
+    const fault = whyOtherRecord(operation, id, record.fields);
     if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
@@ -104,7 +104,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
 }
 
 /** Returns a clause if a record has another id than the requested one. A record without an id passes. */
-export function otherRecord(
+export function whyOtherRecord(
   operation: Operation,
   id: bigint | undefined,
   record: JsonObject,

@@ -72,11 +72,10 @@ export async function* readList(
     if (remaining <= 0) return yield* held;
     yield* held.splice(0, Math.max(0, held.length - mostHeld));
   }
-  const { mayBeCut = narrowed, note } = page.value;
+  const { whyCut = narrowed, note } = page.value;
   if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
-  if (mayBeCut !== undefined && needsWhole) throw new CutListError(mayBeCut, operation);
-  if (mayBeCut !== undefined)
-    notify({ kind: 'warning', text: `there may be more records: ${mayBeCut} (${id})` });
+  if (whyCut !== undefined && needsWhole) throw new CutListError(whyCut, operation);
+  if (whyCut !== undefined) notify({ kind: 'warning', text: `there may be more records: ${whyCut} (${id})` });
   yield* held;
 }
 

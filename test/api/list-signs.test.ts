@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findListSign } from '../../src/api/list-signs.ts';
+import { whyMoreRecords } from '../../src/api/list-signs.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/process/exact-json.ts';
 
 // Ten records of 25 were sent, in one page. Whatever the description says, an answer that says so is believed.
@@ -74,7 +74,7 @@ function signOf(answer: JsonObject) {
   const headers = Object.entries(answer).filter(isHeader);
   const { '#status': status = 200, ...fields } = Object.fromEntries(headers);
   const body = Object.fromEntries(Object.entries(answer).filter((entry) => !isHeader(entry)));
-  return findListSign(
+  return whyMoreRecords(
     {
       status: Number(status),
       headers: Object.fromEntries(
