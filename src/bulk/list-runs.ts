@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf } from '../process/lock.ts';
-import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
+import { readBegin, readEnd, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target, targetName } from './run.ts';
 import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
 import { runFolderOf } from './target.ts';
@@ -103,7 +103,7 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
 export async function readHeader(io: Io, id: string): Promise<RunHeader> {
   const folder = runFolderOf(io);
   if (!(await readRunIds(folder)).includes(id)) throw noRunError(id);
-  return readHead(journalPath(folder, id)).header;
+  return readBegin(journalPath(folder, id)).header;
 }
 
 /**
@@ -145,7 +145,7 @@ export async function readRunIds(folder: string): Promise<string[]> {
 /** Reads the facts of a run, if it has a complete plan. @throws CliError if its journal cannot be read. */
 async function readRunInfo(path: string, undo: RunInfo | undefined): Promise<RunInfo | undefined> {
   const end = readEnd(path);
-  if (end) return { ...readHead(path), ...end, state: stateOf(end, undo), undo };
+  if (end) return { ...readBegin(path), ...end, state: stateOf(end, undo), undo };
   const isRunning = holderOf(path) !== undefined;
   const run = await readJournal(path, isRunning);
   return run && { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };

@@ -63,7 +63,7 @@ function replaceRows(rows: readonly RunRow[], planRows: readonly RunRow[]): read
 }
 
 /** Reads the header of a journal alone. @throws CliError `usage` if its line cannot be read. */
-export function readHead(path: string) {
+export function readBegin(path: string) {
   const line = readFirstLine(path);
   if (line === undefined) throw unreadableError(path, 'it is empty');
   return parseBegin(path, line);

@@ -12,7 +12,7 @@ import { counted } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
 import { type Settled, settle } from '../writes/settle.ts';
-import { isRefusedForState } from '../writes/state.ts';
+import { isConflict } from '../writes/state.ts';
 import {
   type Check,
   type CheckContext,
@@ -106,7 +106,7 @@ async function createTestRecord(
   const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
-  if (outcome.kind !== 'failed' || isRefusedForState(settled.state.lastWrite))
+  if (outcome.kind !== 'failed' || isConflict(settled.state.lastWrite))
     leftovers.add(created ?? { noun, fields, parent, id: undefined });
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created)

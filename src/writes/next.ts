@@ -15,7 +15,7 @@ import {
   endStopped,
   endUnread,
   endWithoutSuccess,
-  isRefusedForState,
+  isConflict,
   type Next,
   type State,
   withClause,
@@ -84,8 +84,8 @@ function begin(state: State, situation: Situation): Next {
   if (planned || canRead || hasCondition) return thenRead(state, situation);
   // The service offers no reading. Here `before: null` stands for a value that is not known.
   const after = intent.kind === 'remove' ? null : intent.value;
-  const blind: Planned = { action: intent.kind, before: null, after };
-  return thenWrite({ ...state, planned: blind }, blind);
+  const unreadPlan: Planned = { action: intent.kind, before: null, after };
+  return thenWrite({ ...state, planned: unreadPlan }, unreadPlan);
 }
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
@@ -136,7 +136,7 @@ function afterReading(
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
     // Somebody else has changed the count meanwhile, as a sale does. After a 409 or 412, the reading that shows it is not a retry.
-    const isRefunded = isRefusedForState(old.lastWrite) && aim === 'decide';
+    const isRefunded = isConflict(old.lastWrite) && aim === 'decide';
     const retries = isRefunded ? state.retries - 1 : state.retries;
     const again = { ...state, retries, replans: state.replans + 1 };
     return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);

@@ -131,7 +131,7 @@ export function endWithoutSuccess(
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
     // The record of a create that was refused for its state is there already, so a resume does not send it again.
-    const isMade = intent.kind === 'create' && isRefusedForState(lastWrite);
+    const isMade = intent.kind === 'create' && isConflict(lastWrite);
     const isTransient =
       reasonRule(code).isTransient || (!isMade && error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
@@ -146,7 +146,7 @@ function end(state: State, { outcome, record, error: cause }: End): Next {
 }
 
 /** Returns true if the service has refused a write because of the current value of the record. */
-export function isRefusedForState(write: JudgedWrite | undefined): boolean {
+export function isConflict(write: JudgedWrite | undefined): boolean {
   return write?.verdict === 'conflict' || write?.verdict === 'condition-failed';
 }
 
