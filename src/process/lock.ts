@@ -10,7 +10,7 @@ import { processExists, processId } from './io.ts';
  * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process, the host and what the
  * process works on. The lock of a process that has ended is taken over, but never a lock of another host or container.
  *
- * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for 30 seconds.
+ * @throws CliError `failed` if the folder cannot be written to, or if its holder keeps it for 30 seconds.
  */
 export async function withLock<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
   const release = await takeLock(path);
@@ -44,12 +44,12 @@ export interface LockHolder {
 /** Returns the process that holds the lock of the file at `path`. A free or abandoned lock has none. */
 export function holderOf(path: string): LockHolder | undefined {
   const lock = lockOf(path);
-  const owner = readOwner(lock);
-  return owner === undefined || isAbandoned(lock, owner) ? undefined : toHolder(lock, owner);
+  const text = readLock(lock);
+  return text === undefined || isAbandoned(lock, text) ? undefined : toHolder(lock, text);
 }
 
-function toHolder(lock: string, owner: string): LockHolder | undefined {
-  const [, id, , space, host, work = ''] = ownerPattern.exec(owner) ?? [];
+function toHolder(lock: string, text: string): LockHolder | undefined {
+  const [, id, , space, host, work = ''] = lockPattern.exec(text) ?? [];
   if (id === undefined) return undefined;
   if (isHere(space, host)) return { process: id, work, remedy: 'wait for that process to end' };
   const [kind, place] =
@@ -63,26 +63,25 @@ function lockOf(path: string): string {
 }
 
 async function acquire(lock: string, deadline: number, work: string): Promise<() => void> {
-  const owner = ownerText(work);
-  for (let pauseMs = 1; !create(lock, owner); pauseMs = Math.min(pauseMs * 1.5, 40)) {
-    const holder = readOwner(lock);
-    if (holder !== undefined && isAbandoned(lock, holder)) {
+  const text = lockText(work);
+  for (let pauseMs = 1; !create(lock, text); pauseMs = Math.min(pauseMs * 1.5, 40)) {
+    const other = readLock(lock);
+    if (other !== undefined && isAbandoned(lock, other)) {
       // Takes a lock on the lock, then reads it again. Otherwise a slow process could remove the lock of its successor.
       const release = await acquire(`${lock}.lock`, deadline, '');
-      removeLock(lock, holder);
+      removeLock(lock, other);
       release();
-    } else if (monotonicMs() >= deadline || (holder && !ownerPattern.test(holder)))
-      throw lockError(lock, holder);
+    } else if (monotonicMs() >= deadline || (other && !lockPattern.test(other))) throw lockError(lock, other);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  return () => removeLock(lock, owner);
+  return () => removeLock(lock, text);
 }
 
-function create(lock: string, owner: string): boolean {
+function create(lock: string, text: string): boolean {
   let file: number | undefined;
   try {
     file = openSync(lock, 'wx', 0o600);
-    writeSync(file, owner);
+    writeSync(file, text);
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
@@ -95,7 +94,7 @@ function create(lock: string, owner: string): boolean {
 }
 
 /** Returns the text of a lock, which is empty for a moment after its creation. Returns undefined if the lock is gone. */
-function readOwner(lock: string): string | undefined {
+function readLock(lock: string): string | undefined {
   try {
     return readFileSync(lock, 'utf8').slice(0, 1000);
   } catch (error) {
@@ -104,24 +103,24 @@ function readOwner(lock: string): string | undefined {
   }
 }
 
-/** Removes the lock if this owner holds it: a user may have removed it, and another process taken it. */
-function removeLock(lock: string, owner: string): void {
+/** Removes the lock if it has this text: a user may have removed it, and another process taken it. */
+function removeLock(lock: string, text: string): void {
   try {
-    if (readOwner(lock) === owner) unlinkSync(lock);
+    if (readLock(lock) === text) unlinkSync(lock);
   } catch {
     // Somebody removed it.
   }
 }
 
 /** Returns the text of a lock of this process: `4711 88123@pid:[4026531836] build-7`, and in a second line its work. */
-function ownerText(work: string): string {
+function lockText(work: string): string {
   const space = processSpace();
   const start = startOf(processId()) ?? '?';
   return `${processId()} ${start}${space === undefined ? '' : `@${space}`} ${hostname()}\n${work.slice(0, 200)}`;
 }
 
 /** Matches the text of a lock: the id of its process, the start, the namespace, the host and the work. */
-const ownerPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)(?:\n([\s\S]*))?$/;
+const lockPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)(?:\n([\s\S]*))?$/;
 
 /** Returns true if the ids of the processes of a lock are those that this process sees. */
 function isHere(space: string | undefined, host: string | undefined): boolean {
@@ -143,11 +142,11 @@ function processSpace(): string | undefined {
 /** How long a process may take to write its name into a new lock, in milliseconds. */
 const namingMs = 10_000;
 
-/** Returns true if the owner of a lock has ended for certain. */
-function isAbandoned(lock: string, owner: string): boolean {
-  if (owner === '')
+/** Returns true if the holder of a lock has ended for certain. */
+function isAbandoned(lock: string, text: string): boolean {
+  if (text === '')
     return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > namingMs;
-  const [, id, start, space, host] = ownerPattern.exec(owner) ?? [];
+  const [, id, start, space, host] = lockPattern.exec(text) ?? [];
   if (!isHere(space, host)) return false;
   if (!processExists(Number(id))) return true;
   const startNow = startOf(Number(id));
@@ -169,8 +168,8 @@ function startOf(id: number): string | undefined {
   }
 }
 
-function lockError(lock: string, owner = ''): CliError {
-  const holder = toHolder(lock, owner);
+function lockError(lock: string, text = ''): CliError {
+  const holder = toHolder(lock, text);
   return holder
     ? new CliError('failed', `lock ${lock}: process ${holder.process} holds it`, {
         hint: holder.remedy,
