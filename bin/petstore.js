@@ -6,14 +6,14 @@ const { Script } = require('node:vm');
 
 const dist = join(__dirname, '../dist');
 const words = process.argv.slice(2);
-const program = isRead() ? 'reads' : 'petstore';
+const bundle = isReadCommand() ? 'reads' : 'petstore';
 /** The exports of the packages, by the paths of their bundles. */
 const loaded = new Map();
 
 if (!(words.length === 1 && words[0] === '--version' && printVersion())) {
   const cache = findCache();
   const { code, command } = cache ? {} : require('../dist/without-program.js').answerLine(words, dist);
-  if (code === undefined) runBundle(program, cache ?? programCache(command));
+  if (code === undefined) runBundle(bundle, cache ?? programCache(command));
   else process.exitCode = code;
 }
 
@@ -31,7 +31,7 @@ function printVersion() {
  * Returns true for `list` and `get` of a noun, by these names and not by an alias. The bundle for them is half as long. Words
  * elsewhere may be the value of a flag.
  */
-function isRead() {
+function isReadCommand() {
   const [noun, verb] = words.slice(words[0] === '--profile' ? 2 : words[0] === '--offline' ? 1 : 0);
   return ['pets', 'categories', 'orders', 'inventory'].includes(noun) && ['list', 'get'].includes(verb);
 }
@@ -49,7 +49,7 @@ function findCache() {
 
 /** Each command has its own cache, and another one with --offline, because a cache has only the functions that ran. */
 function programCache(command) {
-  return cacheFile(`${program}-${command}${words.includes('--offline') ? '-offline' : ''}`);
+  return cacheFile(`${bundle}-${command}${words.includes('--offline') ? '-offline' : ''}`);
 }
 
 /** Loads what a bundle imports: the bundle of a package, or a module of Node. */
