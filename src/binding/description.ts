@@ -107,7 +107,7 @@ export function referenceOf(value: JsonValue | undefined): string | undefined {
  *
  * @throws InputError for a reference to another document.
  */
-export function lookUp(reference: string, { label, document }: Description): JsonValue | undefined {
+export function targetOf(reference: string, { label, document }: Description): JsonValue | undefined {
   if (reference.startsWith('#')) return valueAt(document, percentDecoded(reference.slice(1)));
   throw new InputError(
     `description ${label}: refers to ${reference}, which is in another document`,
@@ -123,7 +123,9 @@ export function follow(
 ): JsonValue | undefined {
   const reference = referenceOf(value);
   if (reference === undefined) return value;
-  return chain.includes(reference) ? undefined : follow(lookUp(reference, root), root, [...chain, reference]);
+  return chain.includes(reference)
+    ? undefined
+    : follow(targetOf(reference, root), root, [...chain, reference]);
 }
 
 /** The keywords whose members have names that the author chose: a member `x-…` or `example` of these is an ordinary member. */
@@ -144,7 +146,7 @@ export function referencesIn(
   const reference = isMap ? undefined : referenceOf(value);
   if (reference !== undefined && !visited.has(reference)) {
     visited.add(reference);
-    referencesIn(lookUp(reference, root), root, visited);
+    referencesIn(targetOf(reference, root), root, visited);
   }
   for (const [key, member] of Object.entries(value))
     if (isMap || Array.isArray(value) || !dataKeywords.test(key))
