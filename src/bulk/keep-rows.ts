@@ -4,7 +4,7 @@ import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { type Outcome, outcomeOf, reasonOf } from '../writes/row.ts';
-import type { RowKeeper, Settled } from '../writes/settle.ts';
+import type { RowKeeper, SettledRow } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import type { Run } from './run.ts';
 import type { RunEvent } from './run-events.ts';
@@ -158,7 +158,7 @@ export function createRowKeeper(
  *
  * @param count the number of such rows in this session.
  */
-function whyStop({ outcome, error }: Settled, count: number, maxErrors: number): CliError | undefined {
+function whyStop({ outcome, error }: SettledRow, count: number, maxErrors: number): CliError | undefined {
   const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
   if (code === 'other_count')
     return new CliError('unavailable', message, {

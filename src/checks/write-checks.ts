@@ -4,14 +4,14 @@ import { differencesOf, isShown } from '../api/same-values.ts';
 import type { CallLimits } from '../client/call.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { followUpCommand, lookUpCommand } from '../context.ts';
+import { followUpCommand, showCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
-import { type Settled, settle } from '../writes/settle.ts';
+import { type SettledRow, settle } from '../writes/settle.ts';
 import { isConflict } from '../writes/state.ts';
 import {
   type Check,
@@ -147,7 +147,7 @@ async function checkShown(
 class ForeignRecordError extends FindingError {}
 
 /** The end of a write of a test record. */
-type SettledRecord = Settled & { readonly outcome: Outcome };
+type SettledTestRecord = SettledRow & { readonly outcome: Outcome };
 
 /**
  * Writes a test record by the loop of all writes.
@@ -161,7 +161,7 @@ async function writeTestRecord(
   id: bigint | undefined,
   intent: Intent,
   limits?: CallLimits,
-): Promise<SettledRecord> {
+): Promise<SettledTestRecord> {
   const { signal: stopped } = context;
   const port = recordPortOf(context, noun, limits);
   const { outcome, ...settled } = await settle(port, { id, intent }, { stopped });
@@ -187,7 +187,7 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: WriteVerb,
-  { state: { lastWrite, attempts }, outcome }: SettledRecord,
+  { state: { lastWrite, attempts }, outcome }: SettledTestRecord,
 ): Finding[] {
   const { kind } = outcome;
   const reason = reasonOf(outcome);
@@ -274,7 +274,7 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse()) {
     const { noun, id, fields } = record;
-    const look = lookUpCommand(context, nouns[noun.nounName], { id, intent: { kind: 'create', fields } });
+    const look = showCommand(context, nouns[noun.nounName], { id, intent: { kind: 'create', fields } });
     if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
     else
       await removeTestRecord(context, { ...record, id }, limits).catch((error: unknown) => {

@@ -140,12 +140,12 @@ async function runTokenCommand(
   const { execFile } = await import('node:child_process');
   const { cwd, env } = io;
   const options = { cwd, env, signal, timeout: limitMs, maxBuffer: maxBytes, windowsHide: true };
-  type Ending = readonly [error: ExecFileException | null, stdout: string, stderr: string];
-  const [error, stdout, stderr] = await new Promise<Ending>((resolve) => {
-    const end = (...ending: Ending) => resolve(ending);
+  type CommandExit = readonly [error: ExecFileException | null, stdout: string, stderr: string];
+  const [error, stdout, stderr] = await new Promise<CommandExit>((resolve) => {
+    const end = (...exit: CommandExit) => resolve(exit);
     execFile(command, args, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
     // Node throws at once if it may not start a command.
-  }).catch((denied: Error): Ending => [denied, '', '']);
+  }).catch((denied: Error): CommandExit => [denied, '', '']);
   signal.throwIfAborted();
   // Even a command that fails may print the token.
   const secrets = createSecrets();

@@ -3,7 +3,7 @@ import { describeValue, fieldsOf, fieldText, type ServiceRecord } from '../api/r
 import { differencesOf } from '../api/same-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
-import { type Context, lookUpCommand } from '../context.ts';
+import { type Context, showCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
@@ -12,16 +12,16 @@ import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Row, reasonOf } from '../writes/row.ts';
-import { type Settled, settleAll } from '../writes/settle.ts';
+import { type SettledRow, settleAll } from '../writes/settle.ts';
 import { type Access, readNames, withNames } from './access.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
 
-interface RowEnd {
+interface RowResult {
   readonly row: Row;
   /** A row has none if a signal ended the command before it began. */
-  readonly settled: Settled | undefined;
+  readonly settled: SettledRow | undefined;
   readonly error: CliError | undefined;
 }
 
@@ -40,9 +40,9 @@ export async function writeRecords(
   const { settings, flags } = context;
   const { signal } = context.interrupts;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
-  const results = new Map<Row, Settled>();
+  const results = new Map<Row, SettledRow>();
   const keeper = {
-    keepOutcome: async (row: Row, settled: Settled) => {
+    keepOutcome: async (row: Row, settled: SettledRow) => {
       results.set(row, settled);
       await reportWrite(access, row, settled, report);
     },
@@ -50,7 +50,7 @@ export async function writeRecords(
   const concurrency = settings.get('concurrency');
   await settleAll(port, rows, { stopped: signal, sends: !flags.dryRun, concurrency }, keeper);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
-  const ends = rows.map((row): RowEnd => {
+  const ends = rows.map((row): RowResult => {
     const settled = results.get(row);
     return { row, settled, error: settled && rowError(access, row, settled, interruption) };
   });
@@ -66,7 +66,7 @@ export async function writeRecords(
 async function reportWrite(
   { context, noun }: Access,
   row: Row,
-  settled: Settled,
+  settled: SettledRow,
   report: ((row: Row) => string) | undefined,
 ): Promise<void> {
   const { outcome, record } = settled;
@@ -90,7 +90,7 @@ async function reportWrite(
 }
 
 /** What a command says at its end besides its output. */
-interface Ending {
+interface ClosingMessages {
   readonly notices: readonly Notice[];
   readonly error: CliError | undefined;
 }
@@ -98,8 +98,8 @@ interface Ending {
 /** Returns the records, in the order of the command line. */
 async function toOutput(
   access: Access,
-  ends: readonly RowEnd[],
-  { notices, error }: Ending,
+  ends: readonly RowResult[],
+  { notices, error }: ClosingMessages,
 ): Promise<Output> {
   const { plural, idField } = access.noun;
   const records = ends.flatMap(({ row, settled }): ServiceRecord | [] => {
@@ -132,13 +132,13 @@ function printsDeleted(context: Context): boolean {
   return ['documents', 'ids'].includes(context.printer().content);
 }
 
-function isDone(settled: Settled | undefined): boolean {
+function isDone(settled: SettledRow | undefined): boolean {
   const kind = settled?.outcome?.kind;
   return kind === 'applied' || kind === 'unchanged';
 }
 
 /** Says which writes were answered without a record. */
-function notesOf(ends: readonly RowEnd[]): Notice[] {
+function notesOf(ends: readonly RowResult[]): Notice[] {
   const count = ends.filter(
     ({ row, settled }) =>
       row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
@@ -153,11 +153,11 @@ function notesOf(ends: readonly RowEnd[]): Notice[] {
  * errors of the writes that ended before.
  */
 function interruptedEnding(
-  ends: readonly RowEnd[],
+  ends: readonly RowResult[],
   errors: readonly CliError[],
   { kind, message }: InterruptedError,
   unit: string,
-): Ending {
+): ClosingMessages {
   const done = ends.filter(({ settled, error }) => settled && !error).length;
   const uncertain = ends.filter(({ error }) => error?.details.mayBeApplied);
   const names = uncertain.map(({ row }) => `${row.id ?? 'one without an id'}`);
@@ -174,7 +174,7 @@ function interruptedEnding(
 }
 
 /** Returns the requests of a dry run, without the credential. */
-function toPreview({ client }: Access, ends: readonly RowEnd[], { error }: Ending): Output {
+function toPreview({ client }: Access, ends: readonly RowResult[], { error }: ClosingMessages): Output {
   const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
     settled?.request ? client.preview(settled.request) : [],
   );
@@ -189,7 +189,7 @@ function toPreview({ client }: Access, ends: readonly RowEnd[], { error }: Endin
 function rowError(
   access: Access,
   row: Row,
-  settled: Settled,
+  settled: SettledRow,
   interruption: InterruptedError | undefined,
 ): CliError | undefined {
   const { outcome, error } = settled;
@@ -230,14 +230,14 @@ function failedError(
 function unknownError(
   access: Access,
   row: Row,
-  { error, state: { lastWrite, planned, attempts } }: Settled,
+  { error, state: { lastWrite, planned, attempts } }: SettledRow,
   { code, message }: Reason,
 ): CliError {
   const isPlain = isPlainSet(row.intent);
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
   const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
   const text = `${subjectOf(access, row)}: ${message}${sent}`;
-  const look = lookUpCommand(access.context, access.noun, row);
+  const look = showCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),
     ...error?.details,

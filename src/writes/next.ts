@@ -16,8 +16,8 @@ import {
   endUnread,
   endWithoutSuccess,
   isConflict,
-  type Next,
   type State,
+  type Transition,
   withClause,
 } from './state.ts';
 
@@ -51,7 +51,7 @@ const unboundError = new CliError('unavailable', 'the service offers no way to r
 });
 
 /** Returns the next state of a row, and the next step, after an event. It sends nothing and reads no clock. */
-export function next(state: State, event: Event, situation: Situation): Next {
+export function next(state: State, event: Event, situation: Situation): Transition {
   switch (event.kind) {
     case 'begin':
       return begin(state, situation);
@@ -68,7 +68,7 @@ export function next(state: State, event: Event, situation: Situation): Next {
   }
 }
 
-function begin(state: State, situation: Situation): Next {
+function begin(state: State, situation: Situation): Transition {
   const { intent, planned, doubt } = state;
   const { canReadEach, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
@@ -88,7 +88,7 @@ function begin(state: State, situation: Situation): Next {
   return thenWrite({ ...state, planned: unreadPlan }, unreadPlan);
 }
 
-function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
+function thenRead(state: State, { abilities }: Situation, waitMs = 0): Transition {
   const id = state.id ?? state.lastWrite?.id;
   // A run confirms a success by the list only until `believesEmpty`.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
@@ -97,7 +97,7 @@ function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
     : [state, { kind: 'read', id, waitMs }];
 }
 
-function thenWrite(state: State, planned: Planned, waitMs = 0): Next {
+function thenWrite(state: State, planned: Planned, waitMs = 0): Transition {
   return [state, { kind: 'write', planned, waitMs }];
 }
 
@@ -107,7 +107,7 @@ function tryAgain(
   to: 'read' | 'write',
   situation: Situation,
   error: CliError | undefined,
-): Next | undefined {
+): Transition | undefined {
   const { limits, remainingMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
@@ -126,7 +126,7 @@ function afterReading(
   old: State,
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
-): Next {
+): Transition {
   const { omitted } = situation.abilities;
   const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now, { omitted });
   const doubt = isCertainAgain ? undefined : old.doubt;
@@ -151,7 +151,7 @@ function afterReading(
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
-function planWrite(state: State, planned: Planned): Next {
+function planWrite(state: State, planned: Planned): Transition {
   const { doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
   // An undo restores the record as it was read last.
@@ -161,7 +161,7 @@ function planWrite(state: State, planned: Planned): Next {
   return thenWrite({ ...state, aim: 'decide', planned }, planned);
 }
 
-function afterNoReading(old: State, error: CliError, situation: Situation): Next {
+function afterNoReading(old: State, error: CliError, situation: Situation): Transition {
   const state = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
   const isRepeated = state.aim !== 'find-out' && mayReadAgain(error);
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
@@ -201,7 +201,7 @@ const createRules: AttemptRules = {
   'condition-failed': { moves: [] },
 };
 
-function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
+function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Transition {
   const rules = old.intent.kind === 'create' ? createRules : attemptRules;
   const { doubt: usualDoubt, moves } = rules[lastWrite.verdict];
   const newDoubt = usualDoubt === 'refused' && situation.abilities.isEmbedded ? undefined : usualDoubt;
@@ -231,7 +231,7 @@ function isApplied(
  * Makes a move after an attempt, if it is possible. `repeat` and `decide` lead to another attempt, so they count as retries. `find-out`
  * and `confirm` are a last reading. A create without an id cannot be read, because only its answer has the id.
  */
-function tryMove(move: Move, state: State, situation: Situation): Next | undefined {
+function tryMove(move: Move, state: State, situation: Situation): Transition | undefined {
   const { id, lastWrite } = state;
   if (move === 'repeat') return tryAgain(state, 'write', situation, lastWrite?.error);
   if (move === 'decide') return tryAgain(state, 'read', situation, lastWrite?.error);
@@ -244,7 +244,7 @@ function confirm(
   state: State,
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
-): Next {
+): Transition {
   const { before, after } = state.planned as Planned;
   const { abilities } = situation;
   const isShown = isShownBy(after, now, abilities) && !isAsBefore(before, after, now, abilities);

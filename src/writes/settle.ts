@@ -5,10 +5,10 @@ import { StoppedError } from '../process/signals.ts';
 import { type Event, next } from './next.ts';
 import type { RecordPort } from './port.ts';
 import type { Planned, Row } from './row.ts';
-import { type End, initialState, type State, type Step } from './state.ts';
+import { initialState, type RowEnd, type State, type Step } from './state.ts';
 
 /** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */
-export interface Settled extends End {
+export interface SettledRow extends RowEnd {
   readonly state: State;
   /** The request that would come next. Set if the row was only decided. */
   readonly request?: OperationRequest | undefined;
@@ -33,7 +33,7 @@ export async function settle<SomeRow extends Row>(
   { stopped, sends = true }: SettleOptions,
   believesEmpty = false,
   beforeSend?: RowKeeper<SomeRow>['beforeSend'],
-): Promise<Settled> {
+): Promise<SettledRow> {
   const { abilities, isRun, limits } = port;
   // Each request of a run has a deadline of its own.
   const deadlineMs = isRun ? undefined : monotonicMs() + limits.timeoutMs;
@@ -87,7 +87,7 @@ export interface RowKeeper<SomeRow extends Row> {
    * then nothing is sent. A command without a journal has no `beforeSend`.
    */
   beforeSend?(row: SomeRow, planned: Planned): boolean;
-  keepOutcome(row: SomeRow, settled: Settled): Promise<void>;
+  keepOutcome(row: SomeRow, settled: SettledRow): Promise<void>;
 }
 
 /**
@@ -102,7 +102,7 @@ export async function settleAll<SomeRow extends Row>(
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let believesEmpty = false;
-  const settleOne = async (row: SomeRow): Promise<Settled> => {
+  const settleOne = async (row: SomeRow): Promise<SettledRow> => {
     const settled = await settle(port, row, options, believesEmpty, keeper.beforeSend);
     const { state, outcome } = settled;
     const isConfirmed = outcome?.kind === 'applied' && state.lastWrite?.verdict === 'empty';
@@ -118,10 +118,10 @@ export async function settleAll<SomeRow extends Row>(
  * must not change all of them. Other rows do not wait.
  */
 function oneCountFirst<SomeRow extends Row>(
-  settleOne: (row: SomeRow) => Promise<Settled>,
+  settleOne: (row: SomeRow) => Promise<SettledRow>,
 ): (row: SomeRow) => Promise<unknown> {
   let isCountApplied = false;
-  let firstCount: Promise<Settled> | undefined;
+  let firstCount: Promise<SettledRow> | undefined;
   const settleCount = async (row: SomeRow) => {
     while (!isCountApplied && firstCount) await firstCount.catch(() => {});
     if (isCountApplied) return settleOne(row);

@@ -33,10 +33,10 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
   | { readonly kind: 'write'; readonly planned: Planned; readonly waitMs: number }
-  | ({ readonly kind: 'end' } & End);
+  | ({ readonly kind: 'end' } & RowEnd);
 
 /** The end of a row. It has no outcome if the work was stopped before anything was sent. */
-export interface End {
+export interface RowEnd {
   readonly outcome?: Outcome | undefined;
   /** The record as the service last showed it. */
   readonly record?: ServiceRecord | undefined;
@@ -45,7 +45,7 @@ export interface End {
 }
 
 /** The next state of a row, and the next step. */
-export type Next = readonly [State, Step];
+export type Transition = readonly [State, Step];
 
 /** Returns the state of a row before its first step. A doubt `refused` becomes `refused-before`. */
 export function initialState(row: Row): State {
@@ -67,7 +67,7 @@ export function initialState(row: Row): State {
   };
 }
 
-export function endApplied(state: State, record?: ServiceRecord): Next {
+export function endApplied(state: State, record?: ServiceRecord): Transition {
   const { id, intent, lastWrite } = state;
   if (intent.kind !== 'create') return end(state, { outcome: applied, record });
   const madeId = id ?? lastWrite?.id;
@@ -75,7 +75,7 @@ export function endApplied(state: State, record?: ServiceRecord): Next {
   return end(state, { outcome: { kind: 'applied', made }, record });
 }
 
-export function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Next {
+export function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Transition {
   if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') return end(state, { outcome, record });
   const reason = { ...outcome.reason, ...factsOf(state) };
   const error = outcome.kind === 'failed' ? state.reading?.notFound : state.lastWrite?.error;
@@ -83,7 +83,7 @@ export function endDecided(state: State, outcome: Outcome, record: ServiceRecord
 }
 
 /** Ends a row with the answer to its last attempt. */
-export function endAsAnswered(state: State): Next {
+export function endAsAnswered(state: State): Transition {
   const { intent, doubt, lastWrite, reading } = state;
   const verdict = lastWrite?.verdict;
   if (intent.kind === 'create')
@@ -102,14 +102,14 @@ export function endAsAnswered(state: State): Next {
 }
 
 /** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
-export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Next {
+export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Transition {
   const { message } = error;
   if (!state.doubt) return endWithoutSuccess(state, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
   return endWithoutSuccess(state, { code, message: withClause(state, clause) }, error);
 }
 
-export function endStopped(state: State): Next {
+export function endStopped(state: State): Transition {
   if (!state.doubt) return end(state, {});
   const clause = 'petstore was stopped before the record was read';
   return endWithoutSuccess(state, { code: 'interrupted', message: withClause(state, clause) });
@@ -124,7 +124,7 @@ export function endWithoutSuccess(
   state: State,
   why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
-): Next {
+): Transition {
   const { intent, doubt, lastWrite } = state;
   const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(state, cause) };
@@ -139,7 +139,7 @@ export function endWithoutSuccess(
   return end(state, { outcome: { kind: 'unknown', reason, doubt }, error: lastWrite?.error ?? cause });
 }
 
-function end(state: State, { outcome, record, error: cause }: End): Next {
+function end(state: State, { outcome, record, error: cause }: RowEnd): Transition {
   const { attempts } = state;
   const error = attempts > 1 ? cause?.with({ attempts }) : cause;
   return [state, { kind: 'end', outcome, record, error }];

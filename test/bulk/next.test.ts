@@ -6,7 +6,7 @@ import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Event, next, type Situation } from '../../src/writes/next.ts';
 import { type Doubt, type Intent, type Outcome, type Planned, reasonOf } from '../../src/writes/row.ts';
-import { initialState, type Next as Result, type State, type Step } from '../../src/writes/state.ts';
+import { initialState, type State, type Step, type Transition } from '../../src/writes/state.ts';
 
 // Everything that can happen to one row: every state that `next` reaches meets every event that can follow. No step may break a
 // rule, and each kind of row comes to each of its outcomes.
@@ -115,7 +115,7 @@ const uncertain = (doubt: Doubt) => ({ state: { kind: 'unsettled', doubt } as co
 const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
 
 /** What one step shows: the state before it, the event and what follows. */
-function viewOf(state: State, event: Event, [after, step]: Result, isRound: boolean) {
+function viewOf(state: State, event: Event, [after, step]: Transition, isRound: boolean) {
   const { intent } = state;
   const outcome = step.kind === 'end' ? (step.outcome?.kind ?? 'unprocessed') : undefined;
   return {
@@ -134,7 +134,7 @@ function viewOf(state: State, event: Event, [after, step]: Result, isRound: bool
 }
 
 /** A fault of `next`: what it returns instead. */
-type Mutant = (result: Result, event: Event) => Result;
+type Mutant = (result: Transition, event: Event) => Transition;
 const endsAs =
   (from: Outcome['kind'], outcome: Outcome): Mutant =>
   ([after, step]) => [
