@@ -75,7 +75,7 @@ export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readon
 }
 
 /** Returns the command that shows the record of a row, or finds one that may have been created. */
-export function lookUpCommand(
+export function showCommand(
   context: Pick<Context, 'flags'>,
   { name, idField }: Noun,
   { id, intent }: Pick<Row, 'id' | 'intent'>,

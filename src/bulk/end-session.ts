@@ -4,7 +4,7 @@ import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { type Doubt, type Outcome, reasonOf } from '../writes/row.ts';
-import type { UnwrittenPart } from './follow-up.ts';
+import type { LostPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
@@ -18,10 +18,10 @@ export function endSession(
   journal: Journal,
   folder: string,
   name: string | undefined,
-): Pick<Report, 'rejects' | 'unwritten'> {
-  const unwritten = (what: UnwrittenPart, thrown: unknown) => {
+): Pick<Report, 'rejects' | 'loss'> {
+  const lossOf = (part: LostPart, thrown: unknown) => {
     const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    return { rejects: undefined, unwritten: { what, error } };
+    return { rejects: undefined, loss: { part, error } };
   };
   try {
     const interrupted = plan.rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
@@ -34,7 +34,7 @@ export function endSession(
       rejects = writeNewRejects(run, folder, name);
     } catch (error) {
       // The journal gets no end, because an end says that the rejects are written. A resume writes both.
-      return unwritten('rejects', error);
+      return lossOf('rejects', error);
     }
     journal.appendEnd(rejects && resolve(folder, rejects));
     const isAnyRejected = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
@@ -42,9 +42,9 @@ export function endSession(
     const { rejects: path } = run;
     const isNamed = path !== undefined && isAnyRejected && existsSync(path);
     const earlier = isNamed ? shortPath(path, folder) : undefined;
-    return { rejects: rejects ?? earlier, unwritten: undefined };
+    return { rejects: rejects ?? earlier, loss: undefined };
   } catch (error) {
-    return unwritten(existsSync(journal.path) ? 'end' : 'journal', error);
+    return lossOf(existsSync(journal.path) ? 'end' : 'journal', error);
   }
 }
 

@@ -1,11 +1,11 @@
 import { nouns } from '../api/nouns.ts';
-import { type Context, followUpCommand, lookUpCommand } from '../context.ts';
+import { type Context, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
 import type { Run, RunHeader } from './run.ts';
 import { rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
-export type UnwrittenPart = 'rejects' | 'end' | 'journal';
+export type LostPart = 'rejects' | 'end' | 'journal';
 
 /** The next step with a run. */
 interface FollowUp {
@@ -18,15 +18,15 @@ interface FollowUp {
 /**
  * Finds the next step with a run, unless the run is finished.
  *
- * @param unwritten the part of its end that the run lacks.
+ * @param lostPart the part of its end that the run lacks.
  */
 export function followUpOf(
   context: Context,
   { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
-  unwritten?: UnwrittenPart,
+  lostPart?: LostPart,
 ): FollowUp | undefined {
   const { noun, undoes } = header;
-  const goOn = (...words: readonly string[]) => {
+  const continueWith = (...words: readonly string[]) => {
     const command = followUpCommand(context, words);
     return { command, hint: `continue with: ${command}` };
   };
@@ -35,24 +35,24 @@ export function followUpOf(
     value === undefined ? [] : [flagName(name), value],
   );
   const again = [...(undoes === undefined ? ['resume', id] : ['undo', undoes]), ...pace];
-  if (unwritten === 'journal') return undefined;
+  if (lostPart === 'journal') return undefined;
   // The file of rejects could not be written, so the user names another.
-  if (unwritten === 'rejects') return goOn(...again, '--rejects', '<file>');
+  if (lostPart === 'rejects') return continueWith(...again, '--rejects', '<file>');
   const openRows = rows.filter((row) => waitOf(row) !== undefined);
-  if (unwritten === undefined && openRows.length === 0) return undefined;
+  if (lostPart === undefined && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
   const toCorrect = openRows.find((row) => waitOf(row) === 'correction');
   if (toCorrect) return settleFollowUp(context, id, [rowName(toCorrect)]);
   const [first] = openRows;
-  if (!first || openRows.some((row) => waitOf(row) === 'resume')) return goOn(...again);
+  if (!first || openRows.some((row) => waitOf(row) === 'resume')) return continueWith(...again);
   const waits = openRows.map((row) => {
     const wait = waitOf(row);
     return typeof wait === 'object' ? wait : { run: id, row: rowName(row) };
   });
   const [{ run, row } = { run: id }] = waits;
-  if (row === undefined) return goOn('undo', run);
+  if (row === undefined) return continueWith('undo', run);
   const findCommand =
-    run === id && first.id === undefined ? lookUpCommand(context, nouns[noun], first) : undefined;
+    run === id && first.id === undefined ? showCommand(context, nouns[noun], first) : undefined;
   const names = waits.flatMap((wait) => (wait.run === run ? (wait.row ?? []) : []));
   return settleFollowUp(context, run, names, findCommand);
 }
@@ -84,7 +84,7 @@ export function settleFollowUp(
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */
-export function rejectsLine(context: Context, header: RunHeader, file: string): string {
+export function rejectsCommand(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
   // The file has only rows of the shard, so `shard` is left out. The user corrects the invalid rows, so `skipInvalid` is left out.
   const { map = {}, shard, skipInvalid, field = [], ...settings } = header.flags;

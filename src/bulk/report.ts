@@ -10,7 +10,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
-import { followUpOf, rejectsLine, type UnwrittenPart } from './follow-up.ts';
+import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
 import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
@@ -26,7 +26,7 @@ export interface Report extends RunInfo {
   /** The path of the file of rejects of this session, as the user may type it, or of an earlier one. */
   readonly rejects: string | undefined;
   /** The part of its end that the session could not write. A resume writes it, unless the whole journal is gone. */
-  readonly unwritten: { readonly what: UnwrittenPart; readonly error: CliError } | undefined;
+  readonly loss: { readonly part: LostPart; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
@@ -154,16 +154,15 @@ function createRunView(namedColumns: readonly string[]): View<JsonObject> {
 
 /** Returns the output of a session: its summary, its notes, and the error of `runError`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { id, header, rows, perhapsWritten, stop, rejects, unwritten } = report;
+  const { id, header, rows, perhapsWritten, stop, rejects, loss } = report;
   const { fields, sort } = context.flags;
-  const next = followUpOf(context, report, unwritten?.what);
-  const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && unwritten?.what !== 'journal';
+  const next = followUpOf(context, report, loss?.part);
+  const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && loss?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
   const leftAlone = notTakenBack(report);
   const notices: Notice[] = [];
-  if (error && unwritten && unwritten.error.message !== stop?.message)
-    notices.push(['warning', unwritten.error.message]);
+  if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
     const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
@@ -176,7 +175,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const ending = {
     notices,
     warningIfUnprinted: `the report of run ${id} could not be printed`,
-    error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
+    error: error ?? loss?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
   const { content } = context.printer();
   const json = toReportJson(report, next?.command, undo);
@@ -200,16 +199,16 @@ const noJournalHint =
 
 /** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
-  const { header, rows, stop, rejects, unwritten } = report;
-  if (unwritten?.what === 'journal') return noJournalHint;
+  const { header, rows, stop, rejects, loss } = report;
+  if (loss?.part === 'journal') return noJournalHint;
   const isStale = rows.some((row) => reasonOf(row.state)?.code === 'stale');
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
   if (header.undoes === undefined)
-    return rejects && `correct the rejected rows, then run: ${rejectsLine(context, header, rejects)}`;
+    return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, header, rejects)}`;
   const leftAlone = notTakenBack(report);
-  if (leftAlone.some(mayBeTakenBack))
+  if (leftAlone.some(isForNextUndo))
     return `to try again the rows that were left alone: ${followUpCommand(context, ['undo', header.undoes])}`;
   const [changed] = leftAlone.filter((row) => reasonOf(row.state)?.code === 'changed');
   if (!changed) return undefined;
@@ -222,7 +221,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
 const lastingReasons: readonly string[] = ['changed', 'later_run', 'no_delete', 'no_removal'];
 
 /** Returns true if another undo may take back a row that was left alone. */
-function mayBeTakenBack({ state }: RunRow): boolean {
+function isForNextUndo({ state }: RunRow): boolean {
   const reason = reasonOf(state);
   return reason === undefined || reason.waitsFor !== undefined || !lastingReasons.includes(reason.code);
 }

@@ -12,10 +12,10 @@ import type { InvalidRecord, Run, RunHeader } from './run.ts';
 import { idOfRow, type RunRow } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
-export function rowTerms(name: NounName): { singular: string; plural: string; record: string } {
+export function rowTerms(name: NounName): { singular: string; plural: string; subject: string } {
   const { singular, plural, isCount } = nouns[name];
-  if (isCount) return { singular: 'count', plural: 'counts', record: 'pet' };
-  return { singular, plural, record: singular };
+  if (isCount) return { singular: 'count', plural: 'counts', subject: 'pet' };
+  return { singular, plural, subject: singular };
 }
 
 export type PrintedRow = ReturnType<typeof toPrintedRow>;
@@ -141,7 +141,7 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
 /** The totals of a plan, and the reasons of rows that cannot be written, as notices. */
 export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const { rowsToWrite, rows } = plan;
-  const { record, plural } = rowTerms(noun);
+  const { subject, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
   const decidedRows = rows.filter((row) => outcomeOf(row) !== undefined);
   const unchanged = decidedRows.filter((row) => row.state.kind === 'unchanged').length;
@@ -154,7 +154,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const facts = [
     ...(up ? [`+${groupDigits(up)}`] : []),
     ...(down ? [`-${groupDigits(down)}`] : []),
-    ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} unchanged`] : []),
+    ...(unchanged > 0 ? [`${counted(unchanged, subject, isCount ? 'pets' : plural)} unchanged`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   const notices: Notice[] = [
@@ -213,7 +213,7 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
 
 /** Describes a row that failed or is unknown: `line 7, pet 42: …`. */
 export function describeFailure({ line, id, state }: RunRow, noun: NounName): string {
-  const name = id === undefined ? '' : `, ${rowTerms(noun).record} ${id}`;
+  const name = id === undefined ? '' : `, ${rowTerms(noun).subject} ${id}`;
   const { message = state.kind, requestId } = reasonOf(state) ?? {};
   const request = requestId === undefined ? '' : ` (request ${requestId})`;
   return sanitize(`line ${line}${name}: ${message}${request}`);
