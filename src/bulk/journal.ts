@@ -155,6 +155,8 @@ function createJournal(list: RunList, run: Run): Promise<readonly [id: string, J
 /** Opens the journal of a run for a session. Its lock shows that the run is running. */
 async function openJournal(folder: string, id: string, run: Run): Promise<readonly [id: string, Journal]> {
   const path = journalPath(folder, id);
+  // This session holds the target, so an earlier lock is left over, perhaps from another machine.
+  await rm(`${path}.lock`, { force: true });
   const release = await takeLock(path);
   try {
     return [id, new Journal(path, run, release)];

@@ -111,9 +111,8 @@ export async function readHeader(io: Io, id: string): Promise<RunHeader> {
  *
  * @throws as `findRun`.
  */
-export async function readRun({ folder, runs }: RunList, id: string): Promise<Run> {
-  const isRunning = runs.some((info) => info.id === id && info.state === 'running');
-  const run = await readJournal(journalPath(folder, id), isRunning);
+export async function readRun({ folder }: Pick<RunList, 'folder'>, id: string): Promise<Run> {
+  const run = await readJournal(journalPath(folder, id));
   if (!run) throw noRunError(id);
   return run;
 }
@@ -146,9 +145,8 @@ export async function readRunIds(folder: string): Promise<string[]> {
 async function readRunInfo(path: string, undo: RunInfo | undefined): Promise<RunInfo | undefined> {
   const end = readEnd(path);
   if (end) return { ...readBegin(path), ...end, state: stateOf(end, undo), undo };
-  const isRunning = holderOf(path) !== undefined;
-  const run = await readJournal(path, isRunning);
-  return run && { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
+  const run = await readJournal(path);
+  return run && { ...toRunInfo(run, undo), ...(holderOf(path) && { state: 'running' }) };
 }
 
 /** Returns the facts of a run that has been read whole. */

@@ -20,11 +20,10 @@ import { findRow, type RunRow } from './run-row.ts';
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first, because a
  * power cut must not take away lines on which a decision rests. The rows that this session may have sent become uncertain.
  *
- * @param isRunning whether a process carries out the run.
  * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `usage` if a line cannot be read.
  */
-export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
+export async function readJournal(path: string): Promise<Run | undefined> {
   const invalid: InvalidRecord[] = [];
   let planRows: RunRow[] = [];
   let run: Run | undefined;
@@ -50,7 +49,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
-    if (!isRunning) endKilledSession(run);
+    endKilledSession(run);
   }
   return run;
 }

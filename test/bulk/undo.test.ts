@@ -172,6 +172,8 @@ test('an undo names the unknown rows of a killed run, and takes them back once t
   const path = shop.journal('r1');
   const outcomes = /("row":2,"outcome":\{"kind":"applied"\}}\n)[\s\S]*$/;
   writeFileSync(path, readFileSync(path, 'utf8').replace(outcomes, '$1'));
+  // Its lock stays, as of another machine.
+  writeFileSync(`${path}.lock`, '4711 ? elsewhere');
   const next = expect.stringContaining('settle r1 2');
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 1, failed: 2, next });
   expect(await shop.states('r1')).toEqual({ 1: 'applied', 2: 'unsettled', 3: 'unsettled' });
