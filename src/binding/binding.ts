@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import type { NounName, OperationId } from '../api/nouns.ts';
 import { type Operation, operations, takesId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
-import { whileKillable } from '../process/io.ts';
+import { withDefaultSignals } from '../process/io.ts';
 import { joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
@@ -32,7 +32,7 @@ export function bind(
   description: Description,
   maps: Maps,
 ): { readonly contract: Contract; readonly matches: Matches; readonly unboundRoutes: readonly string[] } {
-  return whileKillable(() => {
+  return withDefaultSignals(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
     const tableOperationOf = (id: OperationId): TableOperation => {
       const operation = operations[id];

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, valueAt } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { whileKillable } from '../process/io.ts';
-import { percentDecoded } from '../process/text.ts';
+import { withDefaultSignals } from '../process/io.ts';
+import { decodePercent } from '../process/text.ts';
 
 /** An OpenAPI document. Its references are followed where they are met. */
 export interface Description {
@@ -76,7 +76,7 @@ export async function parseDocument(bytes: Uint8Array, label: string): Promise<J
 /** Runs a parser so that a signal can end it. @throws InputError if the parser rejects the document. */
 function runParser<Value>(label: string, work: () => Value): Value {
   try {
-    return whileKillable(work);
+    return withDefaultSignals(work);
   } catch (thrown) {
     const hint = thrown instanceof InputError ? thrown.details.hint : undefined;
     const isTooDeep = thrown instanceof RangeError || /call stack/.test(messageOf(thrown));
@@ -108,7 +108,7 @@ export function referenceOf(value: JsonValue | undefined): string | undefined {
  * @throws InputError for a reference to another document.
  */
 export function targetOf(reference: string, { label, document }: Description): JsonValue | undefined {
-  if (reference.startsWith('#')) return valueAt(document, percentDecoded(reference.slice(1)));
+  if (reference.startsWith('#')) return valueAt(document, decodePercent(reference.slice(1)));
   throw new InputError(
     `description ${label}: refers to ${reference}, which is in another document`,
     'bundle it into one document first',

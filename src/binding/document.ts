@@ -124,7 +124,7 @@ export interface Obstacle {
   /** The value of `--map` that binds the operation nevertheless. */
   readonly map?: string | undefined;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
-  readonly isForeign?: boolean;
+  readonly hasOtherRecords?: boolean;
 }
 
 /** Joins an obstacle and its value of `--map`: `its path needs a value for shop: to bind it, bind again and add --map …`. */

@@ -90,7 +90,7 @@ export function matchOperations(
       );
       matches.set(id, choose(tableOperation, candidates));
     }
-    const foreign = [list, get].flatMap((id) => matches.get(id) ?? []).find(({ isForeign }) => isForeign);
+    const foreign = [list, get].flatMap((id) => matches.get(id) ?? []).find((each) => each.hasOtherRecords);
     for (const id of foreign ? [create, update, remove] : []) {
       const [write] = matches.get(id)?.operations ?? [];
       if (!write || !foreign || mapped.has(id)) continue;
@@ -165,7 +165,8 @@ function toCandidate(
   const place = placeObstacle(tableOperation, operation, form, facts);
   // An operation with two obstacles says nothing about the other operations of the noun.
   const isOther = place && refusalOf(withStatedValues(operation, tableOperation));
-  return { operation, obstacle: isOther ? { ...place, isForeign: false } : (place ?? refusalOf(operation)) };
+  const obstacle = isOther ? { ...place, hasOtherRecords: false } : (place ?? refusalOf(operation));
+  return { operation, obstacle };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
@@ -188,10 +189,10 @@ function placeObstacle(
   facts: NounFacts,
 ): Obstacle | undefined {
   const { id, noun } = tableOperation;
-  const { tail, idName, outerNames, collection } = form;
+  const { tail, idName, parentIds, collection } = form;
   const byHand = (why: string) => ({ why, map: mapFor(tableOperation, operation) });
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
-  if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
+  if (parentIds.length > 0) return byHand(`its path needs a value for ${parentIds.join(' and ')}`);
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
   if (obstacle) return obstacle;
   if (id === nouns[noun].operations.list || facts.collections.includes(collection)) return undefined;
@@ -224,7 +225,7 @@ function idObstacle(
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
   const kind = parameter?.shape.kind ?? 'unknown';
   if (facts.hasIntegerId || !/^(string|boolean)$/.test(kind)) return undefined;
-  return { why: `its ${idName} is a ${kind}, not an integer`, isForeign: true };
+  return { why: `its ${idName} is a ${kind}, not an integer`, hasOtherRecords: true };
 }
 
 /** Returns true if records have both an `id` and a `petId`, so that a path may mean either. */
@@ -242,7 +243,7 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
   const best = preferred(tableOperation, fitting).map(({ operation }) => operation);
   const [first, ...others] = best;
   if (!first) {
-    const foreign = candidates.find(({ obstacle }) => obstacle?.isForeign);
+    const foreign = candidates.find(({ obstacle }) => obstacle?.hasOtherRecords);
     const [nearest] = foreign ? [foreign] : preferred(tableOperation, candidates);
     return nearest?.obstacle
       ? { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle }

@@ -75,14 +75,14 @@ function recordObstacle(
   if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
   if (answer.shape.kind === 'unknown') return undefined;
   const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return { why: 'its answer has no list of records, or several', isForeign: true };
+  if (!content) return { why: 'its answer has no list of records, or several', hasOtherRecords: true };
   const { shape } = content;
   if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
   // The answer to a write may have any form, except a record whose fields have other types.
   if (!isRead && !isRecord(tableOperation, shape)) return undefined;
   const { keyFields } = nouns[tableOperation.noun];
   const obstacle = shapeObstacle(tableOperation, shape, shape.names[0] ?? 'record', keyFields);
-  return obstacle && { ...obstacle, isForeign: true };
+  return obstacle && { ...obstacle, hasOtherRecords: true };
 }
 
 const idFields = new Set(['id', ...fieldsOfKind('reference')]);
@@ -196,11 +196,11 @@ export function lossObstacle(
  */
 export function mapFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
   const { id } = tableOperation;
-  const { outerNames, idName } = readPath(operation.path);
+  const { parentIds, idName } = readPath(operation.path);
   const fixed = withStatedValues(operation, tableOperation);
   const { unknownParameters } = toParameters(fixed, tableOperation);
   if (unknownParameters.length > 0 || obstacleTo(tableOperation, fixed)) return undefined;
-  const valueless = takesId(id) && idName === undefined ? [] : outerNames;
+  const valueless = takesId(id) && idName === undefined ? [] : parentIds;
   const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), operation.path);
   const values = fixed.parameters.flatMap(({ name, fixedValue }) =>
     fixedValue === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(fixedValue)}`],
