@@ -3,7 +3,7 @@ import { idParameter, type Operation } from '../api/operations.ts';
 import { isDeniedStatus, isMissingStatus } from '../client/answer-table.ts';
 import { titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
-import { describeHeader } from '../config/credential.ts';
+import { headerText } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
@@ -22,7 +22,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts';
+import { askList, detailsOf, failureOf, judge, listedIds } from './judge-answer.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -63,9 +63,7 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
   const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
   if (isUnknownId) return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess
-    ? describeOtherBody(answer)
-    : error && messageBeyondStatus(error.message, status);
+  const otherBody = isSuccess ? otherBodyText(answer) : error && messageBeyondStatus(error.message, status);
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const isRedirected = request.url !== call.request.url;
   const redirect = isRedirected ? `, redirected to ${request.url}` : '';
@@ -92,7 +90,7 @@ function messageBeyondStatus(message: string, status: number): string {
 }
 
 /** Returns a clause that says what a success has instead of a list or a record of the API, if it has neither. */
-function describeOtherBody({ operation, json = null, text, mediaType }: CheckAnswer): string | undefined {
+function otherBodyText({ operation, json = null, text, mediaType }: CheckAnswer): string | undefined {
   const { plural, idField } = nouns[operation.noun];
   const content = fromWire(operation, json);
   const isRecord = isJsonObject(content) && content[idField] !== undefined;
@@ -105,7 +103,7 @@ function describeOtherBody({ operation, json = null, text, mediaType }: CheckAns
 function tokenClause({ client, tokenHeader }: CheckContext, hint = ''): string {
   const { credentialSource: source } = client;
   if (source === undefined) return 'no token was sent';
-  return `the token${hint.includes(source) ? '' : ` of ${source}`} was sent in ${describeHeader(tokenHeader)}`;
+  return `the token${hint.includes(source) ? '' : ` of ${source}`} was sent in ${headerText(tokenHeader)}`;
 }
 
 /** Compares an answer from the service with a condition. A status that the condition requires is not retried. */
@@ -125,7 +123,7 @@ export async function checkCondition(
 }
 
 /** How many answers are compared with the conditions before the checks of a round, and again after them. */
-const lookCount = 10;
+const askCount = 10;
 
 /**
  * Checks that the service is the deployment of `--wait-for`, in ten answers. Each has a new connection, because one replica of
@@ -135,7 +133,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
   const options = { headers: { connection: 'close' } };
   const failures: Finding[] = [];
   try {
-    for (let count = 0; count < lookCount; count += 1)
+    for (let count = 0; count < askCount; count += 1)
       for (const condition of waitFor) {
         const finding = await checkCondition(context, condition, options);
         if (!isFailure(finding)) continue;
@@ -147,9 +145,9 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
     return { ...findingOfError(error), exitCode: undefined };
   }
   const [failure] = failures;
-  if (!failure) return pass(`the condition held in ${lookCount} answers in a row, each on a new connection`);
+  if (!failure) return pass(`the condition held in ${askCount} answers in a row, each on a new connection`);
   const hint = 'check that the rollout is done on every replica';
-  return fail(`${failure.reason}, in ${failures.length} of ${lookCount} answers`, { ...failure, hint });
+  return fail(`${failure.reason}, in ${failures.length} of ${askCount} answers`, { ...failure, hint });
 }
 
 /**
@@ -178,7 +176,7 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
     if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
-    throw new FindingError(failOn(answer, 'the status in the body is not that of the answer', details));
+    throw new FindingError(failureOf(answer, 'the status in the body is not that of the answer', details));
   } catch (error) {
     const isBound = answer.operation.responses !== undefined;
     if (!isBound || !(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
@@ -210,6 +208,6 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   if (!gravest) return pass(`refused at ${counted(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');
   const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
-  if (isDeclared) return failOn(gravest, reason, { expected: '401 or 403' });
+  if (isDeclared) return failureOf(gravest, reason, { expected: '401 or 403' });
   return warn(`${reason}, and the description declares no security`, detailsOf(gravest));
 }

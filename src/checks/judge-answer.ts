@@ -37,7 +37,7 @@ export function judge(
   const { operation, mediaType, json, call } = answer;
   const { recordId } = call;
   const mismatch = (reason: string, details: Partial<Finding>) =>
-    new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
+    new FindingError(failureOf(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
   if (expected === undefined ? !success.includes(answer.status) : !matchesStatus(answer.status, expected))
     throw mismatch(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
@@ -143,7 +143,7 @@ export function detailsOf({ request: { method, url }, status, headers }: Answer)
 }
 
 /** Makes a failure from an answer. By default its `got` is the message in the body. */
-export function failOn(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
+export function failureOf(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,

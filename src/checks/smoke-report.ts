@@ -224,7 +224,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-const levels: Partial<Record<CheckState, string>> = {
+const annotationLevels: Partial<Record<CheckState, string>> = {
   fail: 'error',
   error: 'error',
   warn: 'warning',
@@ -235,7 +235,7 @@ const levels: Partial<Record<CheckState, string>> = {
 export function toAnnotations({ results }: SmokeReport): string {
   const lines = causesOf(results).map((cause) => {
     const { finding, ids } = cause;
-    const level = levels[finding.state];
+    const level = annotationLevels[finding.state];
     const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
     const message = `${reasonText(finding)}${members}`.replaceAll('%', '%25');
     return level && `::${level} title=smoke ${checksText(cause)}::${message}\n`;

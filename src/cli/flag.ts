@@ -1,4 +1,4 @@
-import { describeKey, type KeyFlags, keyRules, type SettingKey } from '../config/keys.ts';
+import { type KeyFlags, keyRules, keySummary, type SettingKey } from '../config/keys.ts';
 import { parseAt, parseChoice } from '../process/errors.ts';
 import { inWords } from '../process/text.ts';
 import { nameOf } from './command-words.ts';
@@ -146,7 +146,7 @@ export function meaningOf({ summary, choices }: Argument): string {
 
 export function keyFlag(key: SettingKey): Flag<string | undefined> {
   const { placeholder = '<value>', isFile, choices } = keyRules[key];
-  return value(`--${key} ${placeholder}`, describeKey(key), {
+  return value(`--${key} ${placeholder}`, keySummary(key), {
     ...(isFile && { offers: 'file' }),
     ...(choices && { choices }),
   });

@@ -62,10 +62,10 @@ export type Values = Readonly<Record<string, unknown>>;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly (Command | Unloaded)[];
-  /** The flags of a line without a verb, such as `petstore --version`. By default the flags of `alone`. */
+  /** The flags of a line without a verb, such as `petstore --version`. By default those of `defaultAction`. */
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line has no verb. */
-  readonly alone?: Action;
+  readonly defaultAction?: Action;
 }
 
 export type Command = CommandEntry & (Action | Group);
@@ -125,7 +125,7 @@ export function action<
 
 /** Returns the action of a command. For a group that is the action without a verb. */
 export function actionOf(command: Action | Group): Action | undefined {
-  return isGroup(command) ? command.alone : command;
+  return isGroup(command) ? command.defaultAction : command;
 }
 
 export function isGroup(command: object): command is Group {
@@ -142,7 +142,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
 
 /** Returns the flags of a command without those that every command takes. */
 export function commandFlags(command: Action | Group): Record<string, Flag> {
-  if (isGroup(command)) return { ...(command.flags ?? command.alone?.flags) };
+  if (isGroup(command)) return { ...(command.flags ?? command.defaultAction?.flags) };
   return { ...command.flags, ...(command.writes && writeFlags) };
 }
 

@@ -156,7 +156,7 @@ const remove = verb({
 });
 
 export const profileCommands: Group = {
-  alone: list,
+  defaultAction: list,
   examples: [
     'petstore profile create staging --base-url https://staging.example.com/v1',
     'petstore profile use staging',

@@ -140,7 +140,7 @@ const settle = verb({
 });
 
 export const runCommands: Group = {
-  alone: list,
+  defaultAction: list,
   examples: ['petstore runs', 'petstore runs show r7'],
   verbs: [list, show, settle],
 };

@@ -5,7 +5,7 @@ import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
 /** The kinds of lines on stderr: whether --quiet hides them, and whether they are held back if errors are JSON. */
-const levels = {
+const noticeLevels = {
   /** What the command is doing or has done. */
   status: { prefix: '', isHiddenByQuiet: true, isHeld: false },
   /** A plan, the summary of a run, or what a write may destroy. */
@@ -20,11 +20,11 @@ const levels = {
 } as const;
 
 /** A line for people on stderr. */
-export type Notice = readonly [level: keyof typeof levels, text: string];
+export type Notice = readonly [level: keyof typeof noticeLevels, text: string];
 
 /** Returns the line that a notice prints. */
 export function lineOf([level, text]: Notice): string {
-  return levels[level].prefix + text;
+  return noticeLevels[level].prefix + text;
 }
 
 /** Prints lines for people, each note and warning once. It never rejects: a command goes on without stderr. */
@@ -55,7 +55,7 @@ export function createNotices({
   const onceLines = new Set<string>();
   return {
     async notice(...notice) {
-      const level = levels[notice[0]];
+      const level = noticeLevels[notice[0]];
       if ((isQuiet && level.isHiddenByQuiet) || (notice[0] === 'remark' && !showsRemarks)) return;
       const line = lineOf(notice);
       if (level.prefix !== '' && onceLines.size === onceLines.add(line).size) return;
