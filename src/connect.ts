@@ -1,5 +1,5 @@
 import { version } from '../package.json';
-import { builtInContract, describeLifecycle } from './api/contract.ts';
+import { builtInContract, lifecycleText } from './api/contract.ts';
 import { isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { CheckedService } from './checks/check.ts';
@@ -151,7 +151,7 @@ function createObserver(
       );
     if (!operation || remarked.has(operation.id) || !response || response.status >= 300) return;
     remarked.add(operation.id);
-    const lifecycle = describeLifecycle(operation, response.headers);
+    const lifecycle = lifecycleText(operation, response.headers);
     if (lifecycle) void notice('remark', lifecycle);
   };
 }

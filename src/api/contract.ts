@@ -138,7 +138,7 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
  *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
-export function describeLifecycle(operation: Operation, headers: HttpHeaders): string | undefined {
+export function lifecycleText(operation: Operation, headers: HttpHeaders): string | undefined {
   const { stability } = operation;
   const [, seconds] =
     headerValue(headers, 'deprecation')

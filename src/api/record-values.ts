@@ -68,7 +68,7 @@ export function toInstant(text: string): number | undefined {
 }
 
 /** Finds the index of the first item that does not come before a place, by binary search. The length if there is none. */
-export function lowestIndex<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
+export function findFirstIndex<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let low = 0;
   let high = items.length;
   while (low < high) {
@@ -82,7 +82,7 @@ export function lowestIndex<Item>(items: readonly Item[], isBefore: (item: Item)
 /** Finds the index of the first item with this id or a higher one, in items that are ordered by id. Most ids come at the end. */
 export function indexOfId(items: readonly { readonly id?: bigint | undefined }[], id: bigint): number {
   if ((items.at(-1)?.id ?? -1n) < id) return items.length;
-  return lowestIndex(items, (item) => (item.id ?? id) < id);
+  return findFirstIndex(items, (item) => (item.id ?? id) < id);
 }
 
 export interface ServiceRecord<Members = JsonObject> {

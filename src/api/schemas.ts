@@ -109,7 +109,7 @@ export type ResultName = Noun['schema'];
 /** Schemas of the records in answers, by their names in the service's specification. Unknown fields are allowed. */
 export const resultSchemas = toResultSchemas(false);
 /** Schemas of the records of bound operations. */
-export const looseResultSchemas = toResultSchemas(true);
+export const boundResultSchemas = toResultSchemas(true);
 
 function toResultSchemas(isBound: boolean) {
   const schemas = allNouns.map((noun) => [noun.schema, recordSchema(noun, isBound)]);

@@ -65,15 +65,15 @@ export async function continueRun(
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(context, verb, ended, other, mode);
   }
-  await describeUndo(context, subject);
+  await announceUndo(context, subject);
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, subject, flags, mode);
 }
 
 /** Says first what an undo takes back, and what it would leave alone. */
-async function describeUndo(context: Context, { run, undoneRun }: SessionSubject): Promise<void> {
+async function announceUndo(context: Context, { run, undoneRun }: SessionSubject): Promise<void> {
   if (!undoneRun) return;
-  await context.notice('summary', describeUndone(undoneRun));
+  await context.notice('summary', undoneText(undoneRun));
   const uncertainRows = run.id === undefined ? undoneRun.rows.filter(isSettledByResume) : [];
   if (uncertainRows.length > 0)
     await context.notice(
@@ -88,7 +88,7 @@ function isSettledByResume(row: RunRow): boolean {
 }
 
 /** Says which run is undone. */
-function describeUndone({ id, started = '', header, rows }: Run): string {
+function undoneText({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isPerhapsWritten).length;
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;

@@ -21,7 +21,7 @@ export interface Guards {
 const minRowsForZeroGuard = 10;
 
 /** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
-export function brokenGuard(
+export function guardErrorOf(
   { rows }: Run,
   { rowsToWrite }: Plan,
   { maxChanges, maxDelta, allowZero }: Guards,

@@ -12,7 +12,7 @@ import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
 import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
 import type { RunInfo } from './list-runs.ts';
-import { describeFailure, groupFailures } from './row-view.ts';
+import { failureText, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
 import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStates } from './run-row.ts';
 
@@ -247,7 +247,7 @@ function summaryText(report: Report, style: Style): string {
   for (const { state, count, kind, first } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
-    lines.push(style.dim(`    ${describeFailure(first, header.noun)}`));
+    lines.push(style.dim(`    ${failureText(first, header.noun)}`));
   }
   return `${[...lines, style.dim(`run ${id}`)].join('\n')}\n`;
 }

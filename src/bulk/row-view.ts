@@ -139,7 +139,7 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
 }
 
 /** The totals of a plan, and the reasons of rows that cannot be written, as notices. */
-export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
+export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   const { rowsToWrite, rows } = plan;
   const { subject, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
@@ -181,7 +181,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   for (const { count, first } of groupFailures(decidedRows))
     notices.push([
       'warning',
-      `${counted(count, 'row', 'rows')} cannot be written: ${describeFailure(first, noun)}`,
+      `${counted(count, 'row', 'rows')} cannot be written: ${failureText(first, noun)}`,
     ]);
   return notices;
 }
@@ -212,7 +212,7 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
 }
 
 /** Describes a row that failed or is unknown: `line 7, pet 42: …`. */
-export function describeFailure({ line, id, state }: RunRow, noun: NounName): string {
+export function failureText({ line, id, state }: RunRow, noun: NounName): string {
   const name = id === undefined ? '' : `, ${rowTerms(noun).subject} ${id}`;
   const { message = state.kind, requestId } = reasonOf(state) ?? {};
   const request = requestId === undefined ? '' : ` (request ${requestId})`;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { lowestIndex, type RecordValue } from '../api/record-values.ts';
+import { findFirstIndex, type RecordValue } from '../api/record-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Intent, type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
@@ -43,7 +43,7 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
 
 /** Finds the row of a line. Rows are in the order of their lines. */
 export function findRow(rows: readonly RunRow[], line: number): RunRow | undefined {
-  const row = rows[lowestIndex(rows, (other) => other.line < line)];
+  const row = rows[findFirstIndex(rows, (other) => other.line < line)];
   return row?.line === line ? row : undefined;
 }
 

@@ -23,7 +23,7 @@ import { counted, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
-import { brokenGuard, type Guards } from './guards.ts';
+import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
@@ -32,8 +32,8 @@ import { type Report, reportOutput, reportView } from './report.ts';
 import {
   countProblems,
   createRowView,
-  describePlan,
   largestChangesText,
+  planNotices,
   printedRows,
   rowTerms,
 } from './row-view.ts';
@@ -85,7 +85,7 @@ async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promi
   const isWrite = plan.rowsToWrite.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
-  for (const each of describePlan(header, plan)) await context.notice('summary', lineOf(each));
+  for (const each of planNotices(header, plan)) await context.notice('summary', lineOf(each));
   if (!isWrite) return;
   const { singular, plural } = rowTerms(header.noun);
   const action = header.flags.relative ? 'change' : runKinds[header.kind].action;
@@ -104,7 +104,7 @@ function previewOutput(run: Run, plan: Plan, isDiff: boolean, guardError: UsageE
   return {
     kind: 'list',
     pages: inPages(printedRows(run, plan)),
-    notices: describePlan(run.header, plan),
+    notices: planNotices(run.header, plan),
     exitCode: isOther ? otherCode : exitCodes.done,
     error: guardError,
   };
@@ -165,7 +165,7 @@ async function planSession(context: Context, subject: SessionSubject, flags: Ses
         recordsRead += 1;
       }),
     );
-    return { session, plan, guardError: brokenGuard(run, plan, flags) };
+    return { session, plan, guardError: guardErrorOf(run, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     const cause = stop.cause ?? (error instanceof InterruptedError ? error : undefined);

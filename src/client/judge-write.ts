@@ -4,7 +4,7 @@ import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { differencesOf, type HiddenFields, isAsBefore, isShown } from '../api/same-values.ts';
-import { looseResultSchemas } from '../api/schemas.ts';
+import { boundResultSchemas } from '../api/schemas.ts';
 import {
   CliError,
   type ErrorDetails,
@@ -169,7 +169,7 @@ function readWrite(
 
 /** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
 function hasFields(operation: Operation, record: JsonObject): boolean {
-  const names = Object.keys(looseResultSchemas[nouns[operation.noun].schema].entries);
+  const names = Object.keys(boundResultSchemas[nouns[operation.noun].schema].entries);
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 

@@ -5,7 +5,7 @@ import { type HttpResponse, headerValue, withoutParameters } from '../api/http.t
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
+import { boundResultSchemas, issueReason, resultSchemas } from '../api/schemas.ts';
 import { type Author, messageOf } from '../process/errors.ts';
 import {
   isJsonObject,
@@ -91,7 +91,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   const value = translateRecord(operation, item);
   // The answer to a DELETE may have only a part of the record.
   const isWhole = !isBound(operation) && operation.method !== 'DELETE';
-  const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
+  const schema = (isWhole ? resultSchemas : boundResultSchemas)[result];
   const { success, output, issues } = v.safeParse(schema, value);
   if (!success) {
     const path = printPointer((issues[0].path ?? []).map(({ key }) => key));

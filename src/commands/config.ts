@@ -1,9 +1,9 @@
 import { argument } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
-import { decideTokenUse, describeHeader } from '../config/credential.ts';
+import { decideTokenUse, headerText } from '../config/credential.ts';
 import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../config/edit.ts';
 import { readConfigFile, resolvePaths } from '../config/file.ts';
-import { describeKey, maskValue, requireKey, settingKeys } from '../config/keys.ts';
+import { keySummary, maskValue, requireKey, settingKeys } from '../config/keys.ts';
 import { resolveSettings, shownSetting } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { propertyColumns } from '../output/columns.ts';
@@ -58,7 +58,7 @@ const set = verb({
   description: [
     'Sets a value at the top level of the config file, or in a profile with --profile.',
     'Keys:',
-    { items: settingKeys.map((key) => [key, describeKey(key)]) },
+    { items: settingKeys.map((key) => [key, keySummary(key)]) },
   ],
   examples: [
     'petstore config set output json',
@@ -156,18 +156,18 @@ async function explainSettings(context: Context): Promise<object[]> {
       const setting = settings.explain(key);
       return { key, value: shownSetting(key, setting), ...sourceOf(setting) };
     }),
-    { key: 'token', value: await describeToken(context), ...sourceOf(token) },
+    { key: 'token', value: await tokenText(context), ...sourceOf(token) },
   ];
 }
 
 /** Says whether there is a token, and whether and in which header it is sent. */
-async function describeToken({ settings, contract }: Context): Promise<string> {
+async function tokenText({ settings, contract }: Context): Promise<string> {
   const { baseUrl, token } = settings;
   if (!token || baseUrl === undefined) return token ? 'set' : 'not set';
   const header = await contract().then(({ tokenHeader }) => tokenHeader, unreadBinding);
   if (header instanceof CliError) return `set; ${header.message}`;
   const use = decideTokenUse(settings, { baseUrl, header });
-  return use?.kind === 'sent' ? `set, sent in ${describeHeader(use.header)}` : `set, not sent: ${use?.why}`;
+  return use?.kind === 'sent' ? `set, sent in ${headerText(use.header)}` : `set, not sent: ${use?.why}`;
 }
 
 /** Returns the error of a binding that cannot be read, which `config explain` shows instead of failing. */

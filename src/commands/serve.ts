@@ -20,7 +20,7 @@ import {
 } from '../process/errors.ts';
 import { graceMs } from '../process/signals.ts';
 import { seedStore } from '../server/seed.ts';
-import { type Exchange, type Listening, startServer } from '../server/server.ts';
+import { type Exchange, type RunningServer, startServer } from '../server/server.ts';
 import { Store } from '../server/store.ts';
 import { readStore } from '../server/store-file.ts';
 
@@ -130,7 +130,7 @@ function openServer(
   context: Context,
   { port = 4010, host = '127.0.0.1', latency, errorRate, requireToken, cors, log, ...options }: ServeFlags,
   store: Store,
-): Promise<Listening> {
+): Promise<RunningServer> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
     const now = new Date().toISOString();
     void context.notice('summary', `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);

@@ -58,7 +58,7 @@ export function chooseTokenHeader(settings: Settings, described: TokenHeader | u
 }
 
 /** Describes the header of the token: `the header X-Key`. */
-export function describeHeader({ name, scheme }: TokenHeader): string {
+export function headerText({ name, scheme }: TokenHeader): string {
   return scheme ? `the header ${name} as ${scheme}` : `the header ${name}`;
 }
 
@@ -72,11 +72,11 @@ export function tokenHeaderValue(
   secrets.add(token);
   // The scheme Basic sends the token as base64, which must be masked too.
   secrets.add(toBasic(token));
-  return headerText(header, token, settings);
+  return sendableValue(header, token, settings);
 }
 
 /** Formats the token for the header. The setting auth-scheme applies only to the header of auth-header. */
-function headerText(header: TokenHeader, secret: string, settings: Settings): string {
+function sendableValue(header: TokenHeader, secret: string, settings: Settings): string {
   const isConfigured = header.scheme === undefined && header.name === settings.get('auth-header');
   const scheme = header.scheme ?? (isConfigured ? settings.get('auth-scheme') : '');
   if (/^basic$/i.test(scheme)) return `${scheme} ${toBasic(secret)}`;

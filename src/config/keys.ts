@@ -131,7 +131,7 @@ export function variableName(key: SettingKey): string {
 }
 
 /** Describes a key for help: its summary and its default. */
-export function describeKey(key: SettingKey): string {
+export function keySummary(key: SettingKey): string {
   const { summary, defaultText } = keyRules[key];
   return defaultText === undefined ? summary : `${summary} (default: ${defaultText})`;
 }

@@ -258,7 +258,7 @@ export function processExists(id: number): boolean {
  * Does synchronous work that a signal ends at once, with the process. Listeners would run only after the work. The work must leave
  * no files behind.
  */
-export function whileKillable<Value>(work: () => Value): Value {
+export function withDefaultSignals<Value>(work: () => Value): Value {
   const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);
   // Without a listener, the default action of the system ends the process.
   for (const name of endingSignals) process.removeAllListeners(name);

@@ -1,4 +1,4 @@
-import { percentDecoded } from './text.ts';
+import { decodePercent } from './text.ts';
 
 const masked = '***';
 
@@ -55,7 +55,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   // The Basic credential is sent for the password of a proxy.
   const addPasswordOf = (url: string) => {
     if (!url.includes('@') || !URL.canParse(url)) return;
-    const [username = '', password = ''] = [new URL(url).username, new URL(url).password].map(percentDecoded);
+    const [username = '', password = ''] = [new URL(url).username, new URL(url).password].map(decodePercent);
     if (username === '' && password === '') return;
     add(password || username);
     add(Buffer.from(`${username}:${password}`).toString('base64'));

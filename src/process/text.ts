@@ -49,7 +49,7 @@ export function escapeMarkup(text: string): string {
 }
 
 /** Undoes the percent-encoding of a text. Anything that is not percent-encoded UTF-8 stays as it is. */
-export function percentDecoded(text: string): string {
+export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -6,7 +6,7 @@ import { messageOf, parseAt, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { Access } from './access.ts';
-import { columnOf, findField, flagOf, parseTruth, toServiceValue } from './record-fields.ts';
+import { columnOf, findField, flagOf, parseBoolean, toServiceValue } from './record-fields.ts';
 
 /** The values of the flags of a create or an update. A field has the name of its column. A value may be a name in place of an id. */
 export interface RecordFlags {
@@ -130,7 +130,7 @@ export function parseFields(
 /** Parses a text as a value of the type in a description. The service checks the value. @throws ValueError if it is not JSON. */
 export function parseTyped(text: string, type: Bounds['type']): JsonValue {
   if (type === undefined || type === 'string') return text;
-  if (type === 'boolean') return parseTruth(text);
+  if (type === 'boolean') return parseBoolean(text);
   const value = jsonIn(text);
   if (value === undefined || typeof value === 'string')
     throw new ValueError(`must be ${withArticle(type)} in JSON`);

@@ -52,7 +52,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
     isOptional: true,
     column: { isTime: true },
   },
-  truth: { parse: parseTruth, toService: (value) => parseTruth(String(value)) },
+  truth: { parse: parseBoolean, toService: (value) => parseBoolean(String(value)) },
 };
 
 /**
@@ -213,7 +213,7 @@ function toServiceDate(text: string, bounds: Bounds | undefined): string {
 }
 
 /** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError for any other text. */
-export function parseTruth(text: string): boolean {
+export function parseBoolean(text: string): boolean {
   const truth = text.trim().toLowerCase();
   if (truth !== 'true' && truth !== 'false') throw new ValueError('must be true or false');
   return truth === 'true';

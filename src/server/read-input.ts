@@ -5,7 +5,7 @@ import type { Operation } from '../api/operations.ts';
 import { bodySchemas, IdText, issueReason, type QueryName, queryParameters } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printPointer } from '../process/exact-json.ts';
-import { percentDecoded } from '../process/text.ts';
+import { decodePercent } from '../process/text.ts';
 import { maxBodyBytes, Refusal } from './refusal.ts';
 
 /** The parts of a URL, still percent-encoded. */
@@ -47,7 +47,7 @@ export function readInput(
   const values = query === '' ? undefined : new URLSearchParams(query);
   const input: { -readonly [Part in keyof RequestInput]: RequestInput[Part] } = {};
   for (const { name, wireName, in: location } of parameters) {
-    if (location === 'path') input.id = parseParameter(wireName, IdText, percentDecoded(id)) as bigint;
+    if (location === 'path') input.id = parseParameter(wireName, IdText, decodePercent(id)) as bigint;
     const [text, ...repeats] = (location === 'query' && values?.getAll(name)) || [];
     if (repeats.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
     if (text !== undefined)
@@ -72,7 +72,7 @@ function parseBody(name: BodyName, request: HttpRequest): unknown {
   if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
   const result = v.safeParse(bodySchemas[name], value);
   if (result.success) return result.output;
-  throw new Refusal('validation_failed', describeIssues(result.issues));
+  throw new Refusal('validation_failed', issuesText(result.issues));
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -94,7 +94,7 @@ function jsonBody({ headers, body = '' }: HttpRequest): JsonValue {
 }
 
 /** The faults of a value, each with its JSON pointer: `/name: is required; /status: must be …`. */
-export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+export function issuesText(issues: readonly v.BaseIssue<unknown>[]): string {
   return issues
     .map((issue) => {
       const pointer = printPointer((issue.path ?? []).map(({ key }) => key));

@@ -40,7 +40,7 @@ export interface Exchange {
   readonly elapsedMs: number;
 }
 
-export interface Listening {
+export interface RunningServer {
   readonly url: string;
   /** Waits at most a second for the requests in progress. */
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export interface Listening {
 const closingGraceMs = 1000;
 
 /** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
-export function startServer(options: ServerOptions): Promise<Listening> {
+export function startServer(options: ServerOptions): Promise<RunningServer> {
   const { store, readOnly, token, origins, faults = {} } = options;
   let app: App = createApp({ ...options, store: () => store });
   if (readOnly) app = withoutWrites(app);
@@ -62,7 +62,7 @@ export function startServer(options: ServerOptions): Promise<Listening> {
 }
 
 /** Serves the app over HTTP/1.1. @throws CliError `failed` if it cannot listen on the address. */
-export async function listen(app: App, options: ListenOptions): Promise<Listening> {
+export async function listen(app: App, options: ListenOptions): Promise<RunningServer> {
   const { host, port, origins = [], onExchange, onDefect } = options;
   // A request without Host is answered with the service's own Error body.
   const server = createServer({ requireHostHeader: false });

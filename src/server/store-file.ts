@@ -6,7 +6,7 @@ import { idRequirement, int64Max } from '../api/record-values.ts';
 import { bodySchemas, Id, PetStatus, Quantity } from '../api/schemas.ts';
 import { CliError, InputError, systemCode, systemReason } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
-import { describeIssues } from './read-input.ts';
+import { issuesText } from './read-input.ts';
 import { type Collection, type RecordWithId, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
@@ -100,7 +100,7 @@ function readBytes(file: string): Buffer | undefined {
 /** Creates a store from the content of a file. @throws InvalidStore if the content is not a store, or its records do not fit together. */
 function createStore(content: object): Store {
   const result = v.safeParse(storeSchema, content);
-  if (!result.success) throw new InvalidStore(describeIssues(result.issues));
+  if (!result.success) throw new InvalidStore(issuesText(result.issues));
   const { id: storeId, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();
   store.id = storeId;

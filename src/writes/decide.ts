@@ -131,7 +131,7 @@ function decideUncertain(
     return { kind: 'unknown', reason: { code, message }, doubt };
   };
   const mayBeMade = unknown('perhaps_made', perhapsMade);
-  const changed = unknown('changed', describeChange(planned, now));
+  const changed = unknown('changed', changeText(planned, now));
   if (intent.kind === 'create') return mayBeMade;
   if (action === 'remove') {
     if (now === null) return applied;
@@ -147,14 +147,14 @@ function decideUncertain(
 export const perhapsMade = 'it may have been created: look for it before you create it again';
 
 /** Says what a write sent: `5 was sent`, `a DELETE was sent`. */
-export function describeSent(after: RecordValue): string {
+export function sentText(after: RecordValue): string {
   return after === null ? 'a DELETE was sent' : `${describeValue(after)} was sent`;
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function describeChange({ before, after }: Planned, now: RecordValue): string {
+function changeText({ before, after }: Planned, now: RecordValue): string {
   const current = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
-  return `it was ${describeValue(before)} before, ${describeSent(after)}, and ${current} now`;
+  return `it was ${describeValue(before)} before, ${sentText(after)}, and ${current} now`;
 }
 
 function failAsChanged(expected: RecordValue, now: RecordValue): Outcome {

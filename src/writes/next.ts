@@ -5,7 +5,7 @@ import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
-import { decide, describeSent, isPlainSet, requiredValue } from './decide.ts';
+import { decide, isPlainSet, requiredValue, sentText } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
 import type { Doubt, Planned } from './row.ts';
 import {
@@ -254,6 +254,6 @@ function confirm(
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service added the count instead of setting it`;
     return endWithoutSuccess(state, { code: 'other_count', message });
   }
-  const clause = `${describeSent(after)}, and it is ${describeValue(now)} now`;
+  const clause = `${sentText(after)}, and it is ${describeValue(now)} now`;
   return endWithoutSuccess(state, { code: 'other_value', message: withClause(state, clause) });
 }

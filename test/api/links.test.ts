@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../../src/api/contract.ts';
+import { lifecycleText } from '../../src/api/contract.ts';
 import { linkTarget } from '../../src/api/http.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import { operations } from '../../src/api/operations.ts';
@@ -45,13 +45,13 @@ test.each<[id: OperationId, headers: Record<string, string>, notice: string | un
     'updateOrder is deprecated as of 2026-01-01 and ends on 2030-01-01 and is beta and may change',
   ],
 ])('%s with %j: %s', (id, headers, notice) => {
-  expect(describeLifecycle(operations[id], headers)).toBe(notice);
+  expect(lifecycleText(operations[id], headers)).toBe(notice);
 });
 
 test.each(['', '@', '@x', '@99999999999999999999', 'soon', '1767225600', '@1.5', 'true'])(
   'a Deprecation header of %j is ignored',
   (deprecation) => {
     const headers = { deprecation, sunset: 'when it ends' };
-    expect(describeLifecycle(operations.listPets, headers)).toBeUndefined();
+    expect(lifecycleText(operations.listPets, headers)).toBeUndefined();
   },
 );

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from '../../src/server/app.ts';
 import { seedStore } from '../../src/server/seed.ts';
-import { type Listening, listen } from '../../src/server/server.ts';
+import { listen, type RunningServer } from '../../src/server/server.ts';
 import { withDocuments } from '../../src/server/wrappers.ts';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -76,7 +76,7 @@ function withoutErasedLines(output: string): string {
 }
 
 /** Starts the local server as a deployment that says its commit: in a header, and at /version. */
-async function deploy(): Promise<Listening> {
+async function deploy(): Promise<RunningServer> {
   const store = seedStore();
   // The open orders of the seed become overdue some day. These never do.
   for (const { id, record } of store.orders.all)

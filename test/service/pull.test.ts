@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seedStore } from '../../src/server/seed.ts';
-import { type Listening, startServer } from '../../src/server/server.ts';
+import { type RunningServer, startServer } from '../../src/server/server.ts';
 import type { Store } from '../../src/server/store.ts';
 import { failed, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { serve } from '../helpers/serving.ts';
@@ -10,7 +10,7 @@ import { openShop } from '../helpers/shop.ts';
 
 let shop: ReturnType<typeof openShop>;
 let store: Store;
-let server: Listening;
+let server: RunningServer;
 let requests: string[];
 
 beforeEach(async () => {

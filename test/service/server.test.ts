@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
-import { type Listening, listen, startServer } from '../../src/server/server.ts';
+import { listen, type RunningServer, startServer } from '../../src/server/server.ts';
 import { withFaults } from '../../src/server/wrappers.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
@@ -14,7 +14,7 @@ interface Answer {
   readonly body: string;
 }
 
-function clientsOf({ url, close }: Listening) {
+function clientsOf({ url, close }: RunningServer) {
   onTestFinished(close);
   return {
     url,
@@ -208,7 +208,7 @@ test('closing does not wait forever for a response that never comes', async () =
 describe('a server with a token, for the pages of an origin', () => {
   const page = 'http://localhost:3000';
   const bearer = 'Bearer meow';
-  let server: Listening;
+  let server: RunningServer;
   beforeAll(async () => {
     const options = { host: '127.0.0.1', port: 0, token: 'meow', origins: [page] };
     server = await startServer({ ...options, store: seedStore() });

@@ -78,9 +78,9 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('synchronous work ends at %s
   const outfile = join(temporaryFolder(), 'work.cjs');
   const contents = `
     import { writeSync } from 'node:fs';
-    import { whileKillable } from './src/process/io.ts';
+    import { withDefaultSignals } from './src/process/io.ts';
     process.on('${signal}', () => {});
-    whileKillable(() => { writeSync(1, 'working'); for (;;); });`;
+    withDefaultSignals(() => { writeSync(1, 'working'); for (;;); });`;
   const stdin = { contents, resolveDir: process.cwd(), loader: 'ts' } as const;
   await build({ stdin, bundle: true, platform: 'node', outfile, logLevel: 'error' });
   const child = spawn(nodeBinary, [outfile]);

@@ -1,7 +1,7 @@
 import { bareHost, isLoopbackHost, portOf } from '../../api/http.ts';
 import { type CliError, InputError } from '../../process/errors.ts';
 import type { Io } from '../../process/io.ts';
-import { percentDecoded } from '../../process/text.ts';
+import { decodePercent } from '../../process/text.ts';
 import { noAnswerError, transportError } from './response.ts';
 
 export interface HttpProxy {
@@ -38,7 +38,7 @@ function parseProxy(source: string, value: string): HttpProxy {
     );
   const { origin, protocol, host, username, password } = new URL(value);
   if (username === '' && password === '') return { source, origin, authorization: undefined, label: origin };
-  const pair = Buffer.from([username, password].map(percentDecoded).join(':')).toString('base64');
+  const pair = Buffer.from([username, password].map(decodePercent).join(':')).toString('base64');
   return { source, origin, authorization: `Basic ${pair}`, label: `${protocol}//***@${host}` };
 }
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { describeLifecycle } from '../../api/contract.ts';
+import { lifecycleText } from '../../api/contract.ts';
 import { headerLines, isSafeMethod } from '../../api/http.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
@@ -66,7 +66,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
       `the service asks tools not to try out ${operation.id} (x-hideTryItPanel)`,
     );
   const response = await client.send(request);
-  const lifecycle = operation && describeLifecycle(operation, response.headers);
+  const lifecycle = operation && lifecycleText(operation, response.headers);
   if (lifecycle) await context.notice('remark', lifecycle);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
