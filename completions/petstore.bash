@@ -47,7 +47,10 @@ _petstore() {
         # Between double quotes an interactive bash takes ! for its history, with or without a backslash.
         line=${line//!/\"\'!\'\"}
         ;;
-      *) printf -v line %q "$line" ;;
+      *)
+        printf -v line %q "$line"
+        line=${line//\\,/,}
+        ;;
     esac
     COMPREPLY+=("$line")
   done < <(petstore __complete -- "${words[@]}" 2>/dev/null)

@@ -1,6 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
+import { joinFirst } from '../process/text.ts';
 import {
   checkOtherRuns,
   findRun,
@@ -9,7 +10,7 @@ import {
   type RunList,
   runsOnTarget,
 } from './list-runs.ts';
-import { isSameTarget, runKinds, shardName, type Target, targetName } from './run.ts';
+import { isSameTarget, runKinds, type Target, targetName } from './run.ts';
 import { checkService } from './same-service.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
@@ -40,12 +41,17 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Run
     return undefined;
   }
   const { header } = info;
-  const { shard } = header.flags;
-  if (id === undefined && shard)
-    throw new UsageError(
-      `${verb}: the last run, ${info.id}, is shard ${shardName(shard)} of ${header.name}`,
-      `name the run of each shard, one command each: ${followUpCommand(context, [verb, (verb === 'undo' && header.undoes) || info.id])}; \`petstore runs\` lists them`,
+  const [open, ...others] = runsOnTarget(list, target).filter((run) => canContinue(verb, run));
+  if (id === undefined && header.flags.shard && open) {
+    const ids = joinFirst(
+      [open, ...others].map((run) => run.id),
+      10,
     );
+    throw new UsageError(
+      `${verb}: the last run, ${info.id}, is a shard, and each shard is a run of its own: ${ids}`,
+      `name them, one command each: ${followUpCommand(context, [verb, open.id])}`,
+    );
+  }
   if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== undefined && header.profile !== settings.profile?.value;
     throw new UsageError(
@@ -64,11 +70,13 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Run
 
 /** Finds the last run on the target besides this one that can be resumed or undone. */
 export function findOtherRun(list: RunList, { verb, target }: RunQuery, info: RunInfo): RunInfo | undefined {
-  const canGoOn = (run: RunInfo) =>
-    verb === 'resume'
-      ? isUnfinished(run) && !run.undo
-      : run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
-  return runsOnTarget(list, target).find((run) => run !== info && canGoOn(run));
+  return runsOnTarget(list, target).find((run) => run !== info && canContinue(verb, run));
+}
+
+function canContinue(verb: RunQuery['verb'], run: RunInfo): boolean {
+  if (verb === 'resume') return isUnfinished(run) && !run.undo;
+  const canBeUndone = run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone;
+  return canBeUndone && (!run.undo || isUnfinished(run.undo));
 }
 
 /** Returns the error of a run that must not be resumed. */

@@ -140,7 +140,7 @@ async function runs({ io }: Context): Promise<Offer[]> {
   const list = await listRuns(io);
   return list.runs.map(({ id, started, header: { undoes, name } }) => ({
     word: id,
-    summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
+    summary: `${undoes === undefined ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
   }));
 }
 

@@ -202,6 +202,13 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   expect(runs.map(({ id }) => id).sort()).toEqual(['r1', 'r2', 'r3']);
   expect(runs.map(({ shard }) => shard)).toEqual(['1/3', '2/3', '3/3']);
   expect(new Set(shop.stock.values())).toEqual(new Set([2]));
+  const undo = await shop.run('undo --yes');
+  expect(undo).toMatchObject(failed(2, 'each shard is a run of its own: r3, r2, r1'));
+  for (const id of ['r1', 'r2', 'r3'])
+    expect(await shop.report(`undo ${id} --yes`)).toMatchObject({ code: 0 });
+  expect((await shop.run('undo')).stderr).toContain('nothing is left to do');
+  const { stdout } = await shop.run(['__complete', '--', 'undo', '']);
+  expect(stdout).toMatch(/^r6\tundo of r3 .*\n(.*\n)*r1\tstock\.csv /);
 });
 
 test('a run of all rows and a shard that begin at once do not both hold the target', async () => {

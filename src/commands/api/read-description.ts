@@ -92,11 +92,12 @@ async function findDescription(context: Context, location: string, withToken: bo
     const isSuccess = status >= 200 && status < 300;
     failures.push(`${url} (${isSuccess ? 'not a description' : status || 'a redirect'})`);
   }
+  const credentialHint = withToken
+    ? 'the service refuses the token: check it, and the setting auth-header, which names its header'
+    : 'the service wants a credential: --with-token sends the token to it';
   throw new UsageError(
     `api bind ${location}: no description found; tried ${failures.join('; ')}`,
-    wantsCredential
-      ? 'the service wants a credential: --with-token sends the token to it'
-      : 'name the URL of the OpenAPI document itself, or a file',
+    wantsCredential ? credentialHint : 'name the URL of the OpenAPI document itself, or a file',
   );
 }
 
