@@ -8,7 +8,7 @@ import { type Client, createClient } from './client/client.ts';
 import { attemptText, traceOf } from './client/send-call.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/user-request.ts';
+import { type Header, parseHeaderFlag, requireSecure, toHeaders } from './client/user-request.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/file.ts';
 import { addressOf, type ClientPurpose, type Context } from './context.ts';
@@ -176,7 +176,7 @@ async function collectHeaders(context: Context, sources: HeaderSources): Promise
   const tokenHeaderNames = [settings.get('auth-header'), contract.tokenHeader?.name ?? []].flat();
   for (const name of tokenHeaderNames) secrets.addHeader(name);
   if (!isEmbedded(baseUrl) && !settings.get('allow-insecure-http'))
-    rejectInsecure(userHeaders, baseUrl, secrets);
+    requireSecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
   const { tokenHeaders = [], ...credential } = await readCredential(context, sources);
   const credentialNames = ['authorization', ...tokenHeaderNames].map((name) => name.toLowerCase());

@@ -3,11 +3,11 @@ import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { joinFirst } from '../process/text.ts';
 import {
-  checkOtherRuns,
   findRun,
   isUnfinished,
   type RunInfo,
   type RunList,
+  requireReadableRuns,
   runsOnTarget,
 } from './list-runs.ts';
 import { isSameTarget, runKinds, type Target, targetName } from './run.ts';
@@ -37,7 +37,7 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Run
   const [last] = runsOnTarget(list, target);
   const info = id === undefined ? last : findRun(list, id);
   if (!info) {
-    checkOtherRuns(list, target, info);
+    requireReadableRuns(list, target, info);
     return undefined;
   }
   const { header } = info;
@@ -61,7 +61,7 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Run
         : 'give the --base-url of that run, or --offline, and set the tenant of that run',
     );
   }
-  checkOtherRuns(list, target, info);
+  requireReadableRuns(list, target, info);
   checkService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(context, info) : undoRefusal(info, id);
   if (refusal) throw refusal;

@@ -2,10 +2,10 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import {
-  checkOtherRuns,
   isUnfinished,
   type RunInfo,
   type RunList,
+  requireReadableRuns,
   runsOnTarget,
   unreadableOn,
 } from './list-runs.ts';
@@ -45,7 +45,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
   const contract = await context.contract();
   for (const info of runs) {
     checkService(info, context.settings, contract);
-    checkOtherRuns(list, target, info);
+    requireReadableRuns(list, target, info);
   }
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;

@@ -82,7 +82,7 @@ function earlierNameOf(target: string): string {
  * @param info the run that is to go on, if there is one.
  * @throws CliError `usage` for a journal that may have taken back the run, or planned its records later.
  */
-export function checkOtherRuns(list: RunList, target: Target, info: RunInfo | undefined): void {
+export function requireReadableRuns(list: RunList, target: Target, info: RunInfo | undefined): void {
   for (const { id, isDamaged, problem } of unreadableOn(list, target))
     if (isDamaged || !info || Number(id.slice(1)) > Number(info.id.slice(1))) throw problem;
 }

@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
-import { checkFileName } from '../input/rejects.ts';
+import { requireFileName } from '../input/rejects.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
 import { inPages, type Output } from '../output/printer.ts';
@@ -125,14 +125,14 @@ async function openSession(context: Context, run: Run): Promise<Session> {
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
   const port = createRecordPort(client, noun, options);
-  checkOffers(client, port, run);
+  requireOperations(client, port, run);
   const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
   const stocks = deletesPets ? createRecordPort(client, 'inventory', options) : undefined;
   return { client, stop, port, stocks, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
-function checkOffers(
+function requireOperations(
   { contract }: Client,
   port: RecordPort,
   { header: { noun, kind, undoes }, rows }: Run,
@@ -149,7 +149,7 @@ function checkOffers(
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, subject: SessionSubject, flags: SessionFlags) {
   const { rejects } = flags;
-  if (rejects !== undefined) checkFileName({ name: rejects, folder: context.io.cwd }, '--rejects');
+  if (rejects !== undefined) requireFileName({ name: rejects, folder: context.io.cwd }, '--rejects');
   const { run } = subject;
   const session = await openSession(context, run);
   const { stop } = session;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { checkColumns, type View } from '../output/columns.ts';
+import { requireColumns, type View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
@@ -88,21 +88,21 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   const action = actionOf(line.command);
   if (line.problem || !action) throw toParseError(line);
   const { values } = line;
-  checkValues(name, action, values);
-  await checkSettings(context, action);
+  requireValidValues(name, action, values);
+  await requireValidSettings(context, action);
   const view = await action.view?.(context, values);
   const { flags, io } = context;
-  if (!view) rejectColumnFlags(context, name);
+  if (!view) requireNoColumnFlags(context, name);
   else if (flags.fields?.join() === 'help') {
     await io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
     return exitCodes.done;
-  } else checkColumns(view, flags);
+  } else requireColumns(view, flags);
   const output = await action.run(context, values);
   return output ? printOutput(context, output, view) : exitCodes.done;
 }
 
 /** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */
-function checkValues(name: string, action: Action, values: Values): void {
+function requireValidValues(name: string, action: Action, values: Values): void {
   const takenKeys = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
   const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !takenKeys.includes(key));
   if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
@@ -111,7 +111,7 @@ function checkValues(name: string, action: Action, values: Values): void {
 }
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */
-async function checkSettings({ settings, notice }: Context, { wrongSettings }: Action): Promise<void> {
+async function requireValidSettings({ settings, notice }: Context, { wrongSettings }: Action): Promise<void> {
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
@@ -123,7 +123,7 @@ async function checkSettings({ settings, notice }: Context, { wrongSettings }: A
 }
 
 /** @throws UsageError for `--fields` or `--sort` of a command that prints no columns. */
-function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): void {
+function requireNoColumnFlags({ flags: { fields, sort } }: Context, name: string): void {
   if (fields === undefined && sort === undefined) return;
   throw new UsageError(
     `${name}: ${fields === undefined ? '--sort' : '--fields'} does not apply: it prints no columns`,

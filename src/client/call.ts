@@ -9,7 +9,7 @@ import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
 import type { Pace } from './pace.ts';
 import type { RetryLimits } from './retry.ts';
-import { checkHeader, type HeaderChanges, type RequestBase, withHeaderChanges } from './user-request.ts';
+import { type HeaderChanges, type RequestBase, requireHeader, withHeaderChanges } from './user-request.ts';
 import { toWire, wireNameOf } from './wire.ts';
 
 export interface CallLimits extends RetryLimits {
@@ -131,7 +131,7 @@ export function toHttpRequest(
 ): HttpRequest {
   const { method, parameters, body } = operation;
   const input = toWireInput(operation, ourInput);
-  checkRequired(operation, input, base.headers);
+  requireInput(operation, input, base.headers);
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
   const ownHeaders = toParameterHeaders(operation, input);
   if (body) ownHeaders['content-type'] = body.mediaType;
@@ -203,7 +203,7 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
     const value = parameter.in === 'header' ? parameterValue(input, parameter) : undefined;
     if (value === undefined) continue;
     const givenBy = `${id}: the header that the description asks for`;
-    const name = checkHeader({ name: parameter.wireName, value: String(value), givenBy });
+    const name = requireHeader({ name: parameter.wireName, value: String(value), givenBy });
     // The user may name a virtual host with --header; a description must not redirect requests to another host.
     if (name === 'host') throw new UsageError(`${givenBy}: ${parameter.wireName} is set by the base URL`);
     headers[name] = String(value);
@@ -219,7 +219,7 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
  * @param headers the headers that every request carries: a required header that the user gave is among them.
  * @throws UsageError that names everything that is missing.
  */
-function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders): void {
+function requireInput(operation: Operation, input: CallInput, headers: HttpHeaders): void {
   const { id, method, parameters, body: requestBody } = operation;
   const missing: string[] = [];
   for (const parameter of parameters) {

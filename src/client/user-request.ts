@@ -46,7 +46,7 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
   const headers: Record<string, string | string[]> = {};
   const previous = new Map<string, Header>();
   for (const header of list) {
-    const name = checkHeader(header);
+    const name = requireHeader(header);
     const { value } = header;
     const before = headers[name];
     const addsUp = before !== undefined && previous.get(name)?.givenBy === header.givenBy;
@@ -56,8 +56,8 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
   return headers;
 }
 
-/** Rejects a header that carries a credential if the service is reached over plain http. @throws UsageError that names the header. */
-export function rejectInsecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
+/** Lets no header carry a credential if the service is reached over plain http. @throws UsageError that names the header. */
+export function requireSecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
   const why = whyReadable(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
@@ -72,7 +72,7 @@ export function rejectInsecure(headers: readonly Header[], baseUrl: string, secr
  *
  * @throws UsageError that names what gave the header, and the header, but never the value.
  */
-export function checkHeader({ name, value, givenBy }: Header): string {
+export function requireHeader({ name, value, givenBy }: Header): string {
   if (!isToken(name)) throw new UsageError(`${givenBy}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (isConnectionHeader(name)) throw new UsageError(`${givenBy}: ${name} is set by the connection itself`);

@@ -86,7 +86,7 @@ export async function* readList(
  * @throws UnboundError for a filter that cannot be applied.
  */
 function applyFilters(operation: Operation, filters: Filters) {
-  checkFilters(operation, filters);
+  requireFilters(operation, filters);
   const conditions = Object.entries(filters).filter(([, value]) => value !== undefined);
   const parameters = conditions
     .map(([name, wanted]) => [name, parameterOf(operation, name, [wanted].flat())] as const)
@@ -141,7 +141,7 @@ function hasField({ records }: Operation, name: string): boolean {
  * @param needs fields that a further condition reads.
  * @throws UnboundError for the first filter that cannot be applied.
  */
-export function checkFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
+export function requireFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
   const names = Object.keys(filters).filter((name) => filters[name] !== undefined);
   const isSeveral = (name: string) => [filters[name]].flat().length > 1;
   const name = [

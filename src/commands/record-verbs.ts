@@ -132,7 +132,7 @@ function recordsOrFile(
         ? recordView(context, noun, kind)
         : (await import('../bulk/session.ts')).sessionView(context, noun.name),
     async run(context: Context, values: WriteValues) {
-      checkIdsOrFile(`${kind} ${noun.singular}`, kind, values);
+      requireIdsOrFile(`${kind} ${noun.singular}`, kind, values);
       const { ids = [], from } = values;
       return from === undefined
         ? writeRecords(context, ids, values)
@@ -142,7 +142,7 @@ function recordsOrFile(
 }
 
 /** @throws UsageError if a command has neither ids nor a file, or both, or has a flag of runs without a file. */
-function checkIdsOrFile(command: string, kind: WriteVerb, values: WriteValues): void {
+function requireIdsOrFile(command: string, kind: WriteVerb, values: WriteValues): void {
   const { ids = [], from } = values;
   if (kind !== 'create' && from === undefined && ids.length === 0)
     throw new UsageError(`${command}: no id is given`, 'give one or more, or --from <file or ->');

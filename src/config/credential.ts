@@ -68,7 +68,7 @@ export function tokenHeaderValue(
   token: string,
   { settings, secrets }: { readonly settings: Settings; readonly secrets: Secrets },
 ): string {
-  checkSendable(token, setting.label);
+  requireSendable(token, setting.label);
   secrets.add(token);
   // The scheme Basic sends the token as base64, which must be masked too.
   secrets.add(toBasic(token));
@@ -89,7 +89,7 @@ function toBasic(secret: string): string {
 }
 
 /** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth` if it cannot. */
-function checkSendable(token: string, label: string): void {
+function requireSendable(token: string, label: string): void {
   if (token.trim() === '') throw new CliError('auth', `${label}: the token is empty`);
   if (/[\r\n]/.test(token))
     throw new CliError('auth', `${label}: the token contains a line break`, {

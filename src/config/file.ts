@@ -116,7 +116,7 @@ function withTrusted<Value>(path: string, use: (file: number) => Value): Value {
   // Without O_NONBLOCK, opening a pipe without a writer would block the process.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    rejectUntrusted(path, fstatSync(file));
+    requireTrusted(path, fstatSync(file));
     return use(file);
   } finally {
     closeSync(file);
@@ -124,7 +124,7 @@ function withTrusted<Value>(path: string, use: (file: number) => Value): Value {
 }
 
 /** Checks that this user or root owns the file, and that nobody else may write it. Windows has no owners. */
-function rejectUntrusted(path: string, stats: Stats): void {
+function requireTrusted(path: string, stats: Stats): void {
   if (!stats.isFile()) throw new Error('is not a regular file');
   const { uid, mode } = stats;
   const user = userId();

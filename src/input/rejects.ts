@@ -53,7 +53,7 @@ export function rejectsName(
 }
 
 /** @throws UsageError if the folder of the file does not exist, or the name belongs to a device or a folder. */
-export function checkFileName({ name, folder }: FileName, flag: string): void {
+export function requireFileName({ name, folder }: FileName, flag: string): void {
   const path = resolve(folder, name);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw new UsageError(`${flag} ${name}: it is not a file, nothing was sent`);
@@ -108,7 +108,7 @@ function takeName({ name, folder }: FileName): string {
 type Note = string | number | undefined;
 
 /** Returns the values of `rejectColumns` for a row. */
-function rejectValues({ line, state, reason: { status, code, message } = {} }: Reject): Note[] {
+function rejectCells({ line, state, reason: { status, code, message } = {} }: Reject): Note[] {
   const toSafeText = (text: string | undefined) => text && sanitize(text);
   return [line, state, status, toSafeText(code), toSafeText(message)];
 }
@@ -142,12 +142,12 @@ function* tableLines(
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)
     for (const text of [reject.text].flat())
-      yield `${inHeader(text)}${delimiter}${noteText(rejectValues(reject))}`;
+      yield `${inHeader(text)}${delimiter}${noteText(rejectCells(reject))}`;
 }
 
 function* jsonLines(rejects: readonly Reject[]): Generator<string> {
   for (const reject of rejects) {
-    const values = rejectValues(reject);
+    const values = rejectCells(reject);
     const notes = rejectColumns.map((name, index) => [name, values[index]] as const);
     const present = Object.fromEntries(notes.filter(([, note]) => note !== undefined));
     for (const text of [reject.text].flat()) yield printJson({ ...withoutNotes(text), ...present });

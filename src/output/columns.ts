@@ -45,7 +45,7 @@ export function pickColumns<Entity>(
 }
 
 /** Checks that a view has the columns of `--fields` and `--sort`. @throws UsageError if it lacks one; the message lists the fields. */
-export function checkColumns<Entity>(
+export function requireColumns<Entity>(
   view: View<Entity>,
   { fields, sort }: { readonly fields?: readonly string[] | undefined; readonly sort?: string | undefined },
 ): void {

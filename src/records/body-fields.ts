@@ -26,7 +26,7 @@ export function toBody(access: Access, flags: RecordFlags): Fields {
   for (const field of noun.fields) {
     const value = flags[columnOf(field)] as JsonValue | undefined;
     if (value === undefined) continue;
-    checkOffered(access, field.name, flagOf(field));
+    requireOffered(access, field.name, flagOf(field));
     const convert = () => toServiceValue(field, value, client.contract, noun.name);
     body[field.name] = field.kind === 'reference' ? value : parseAt(flagOf(field), value, convert);
   }
@@ -47,7 +47,7 @@ export function extraFields(access: Access, texts: RecordFlags['field'] = []): F
     if (field) throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
     if (name === 'id' && operation.method !== 'POST')
       throw new ValueError('the id of a record cannot be given');
-    checkOffered(access, name, `--field ${name}`);
+    requireOffered(access, name, `--field ${name}`);
     fields[name] = isJson ? parseJsonText(value) : parseTyped(value, typeOfField(operation, name));
   };
   for (const text of texts) parseAt('--field', text, () => addField(text));
@@ -77,7 +77,7 @@ export function parseJsonText(text: string): JsonValue {
 }
 
 /** @throws UnboundError if the body does not have the field of a flag. */
-function checkOffered({ operation }: Access, name: string, flag: string): void {
+function requireOffered({ operation }: Access, name: string, flag: string): void {
   if (takesField(operation, name)) return;
   throw new UnboundError(`${flag}: ${operation.id} of the service has no field ${name}`);
 }

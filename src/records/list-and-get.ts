@@ -1,7 +1,7 @@
 import type { Noun } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/client.ts';
-import { checkFilters } from '../client/whole-list.ts';
+import { requireFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { errorSentence } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
@@ -37,7 +37,7 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
   const status = toServiceStatuses(access.client.contract, noun.name, query.status);
   const where: Fields = { ...query.where, status };
   const { needs, limit, failIf, watchMs } = query;
-  checkFilters(access.operation, where, needs);
+  requireFilters(access.operation, where, needs);
   const read = () => readPages(access, { ...query, where });
   if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
   const pages = read();

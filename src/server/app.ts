@@ -42,7 +42,7 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
       const input = readInput(operation, request, lastSegment, url.query);
       const current = store();
       if (input.id !== undefined && operation.method !== 'GET')
-        checkPreconditions(request.headers, current[operation.noun], input.id);
+        requirePreconditions(request.headers, current[operation.noun], input.id);
       const handle = handlers[operation.id] as (store: Store, input: RequestInput) => HandlerResult;
       return toResponse(handle(current, input), operation, url);
     } catch (error) {
@@ -105,7 +105,7 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
  * @throws Refusal `precondition_failed`
  * @see RFC 9110, 13.1.1 and 13.1.2
  */
-function checkPreconditions(headers: HttpHeaders, records: Collection, id: bigint): void {
+function requirePreconditions(headers: HttpHeaders, records: Collection, id: bigint): void {
   const ifMatch = headerValue(headers, 'if-match');
   const mustBeNew = headerValue(headers, 'if-none-match') === '*';
   if (ifMatch === undefined && !mustBeNew) return;

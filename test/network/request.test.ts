@@ -3,7 +3,7 @@ import { builtInContract } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import type { Operation, RequestBody } from '../../src/api/operations.ts';
 import { type CallInput, toHttpRequest } from '../../src/client/call.ts';
-import { parseHeaderFlag, rejectInsecure, toHeaders, toRawRequest } from '../../src/client/user-request.ts';
+import { parseHeaderFlag, requireSecure, toHeaders, toRawRequest } from '../../src/client/user-request.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
 const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };
@@ -163,11 +163,11 @@ test('a credential in a header goes over plain http only to this machine', () =>
   const secrets = createSecrets();
   secrets.addHeader('X-Api-Key');
   const key = [parseHeaderFlag('x-api-key: s3cret-word')];
-  expect(() => rejectInsecure(key, 'http://shop.example', secrets)).toThrow(
+  expect(() => requireSecure(key, 'http://shop.example', secrets)).toThrow(
     '--header: x-api-key carries a credential',
   );
   for (const url of ['https://shop.example', 'http://127.0.0.1:4010', 'http://localhost:1', 'http://[::1]:1'])
-    expect(() => rejectInsecure(key, url, secrets)).not.toThrow();
+    expect(() => requireSecure(key, url, secrets)).not.toThrow();
   const harmless = [parseHeaderFlag('Idempotency-Key: 1234'), parseHeaderFlag('X-Author: Luna')];
-  expect(() => rejectInsecure(harmless, 'http://shop.example', secrets)).not.toThrow();
+  expect(() => requireSecure(harmless, 'http://shop.example', secrets)).not.toThrow();
 });
