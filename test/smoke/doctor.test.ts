@@ -93,9 +93,9 @@ test.each(wrongAnswers)(
 test('a hint follows the reason in a table, and is a member of its own as data', async () => {
   const { stdout } = await runCli('doctor --base-url http://127.0.0.1:1');
   expect(stdout).toMatch(/^check +state +reason\n/);
-  expect(stdout).toMatch(/127\.0\.0\.1:1: connection refused; is the service running/);
+  expect(stdout).toMatch(/127\.0\.0\.1:1: connection refused; check that the service listens/);
   const { findings } = await examine('--base-url http://127.0.0.1:1');
-  expect(findings['reach/connect']?.hint).toMatch(/^is the service running/);
+  expect(findings['reach/connect']?.hint).toMatch(/^check that the service listens/);
 });
 
 test('the binding is named with the number of its operations', async () => {
