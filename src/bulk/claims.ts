@@ -46,7 +46,7 @@ function claimsOfUndoneRun({ undoneRun }: SessionSubject, certainRows: readonly 
 
 function claimOfSharedId(count: number): Outcome {
   const message = `the service has answered ${count} creates with this record, so it may have been there before`;
-  return { kind: 'failed', reason: { code: 'changed', message } };
+  return { kind: 'failed', reason: { code: 'shared_id', message } };
 }
 
 /** A row that another run of its delivery has booked is not booked again. */

@@ -218,7 +218,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
 }
 
 /** The reasons for which no later undo takes a row back. */
-const lastingReasons: readonly string[] = ['changed', 'later_run', 'no_delete', 'no_removal'];
+const lastingReasons: readonly string[] = ['changed', 'later_run', 'no_delete', 'no_removal', 'shared_id'];
 
 /** Returns true if another undo may take back a row that was left alone. */
 function isForNextUndo({ state }: RunRow): boolean {

@@ -123,7 +123,7 @@ function decideUncertain(
   planned: Planned,
   doubt: Doubt,
   now: RecordValue,
-  { createsBy }: WriteAbilities,
+  { createsBy, omitted }: WriteAbilities,
 ): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', planned };
@@ -135,11 +135,11 @@ function decideUncertain(
   if (intent.kind === 'create') return mayBeMade;
   if (action === 'remove') {
     if (now === null) return applied;
-    return isMetBy(before, now) ? writeAgain : changed;
+    return isMetBy(before, now, omitted) ? writeAgain : changed;
   }
-  if (isMetBy(before, now)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
+  if (isMetBy(before, now, omitted)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
-  if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
+  if (isMetBy(after, now, omitted)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
   return now !== null && isPlainSet(intent) ? toWrite('set', before, after) : changed;
 }
 

@@ -36,7 +36,7 @@ export type Event =
 export interface Situation {
   readonly abilities: Abilities;
   readonly limits: CallLimits;
-  /** True if a success without a record is believed: the run has confirmed one, and for each it would read the whole list. */
+  /** True if a success without a record is believed: the run has confirmed one of such a row, and for each it would read the whole list. */
   readonly believesEmpty: boolean;
   /** The time until the deadline of a command, in milliseconds. */
   readonly remainingMs: number;

@@ -20,7 +20,7 @@ export interface Abilities extends WriteAbilities, Required<HiddenFields> {
   readonly canRead: boolean;
   /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
   readonly canReadEach: boolean;
-  /** True if a record must be read right before it is written, because its other fields are sent with it. */
+  /** True if a record must be read right before it is written, because its other fields or its ETag are sent with it. */
   readonly readsFirst: boolean;
   /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
   readonly isEmbedded: boolean;
@@ -91,16 +91,20 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     offeredOperation(client.contract, ids.update);
     return { operation: ids.update, input };
   };
-  const putsOnly = isCount && operations.get(ids.update)?.method === 'PUT' ? 'PUT' : undefined;
+  const update = operations.get(ids.update);
+  const putsOnly = isCount && update?.method === 'PUT' ? 'PUT' : undefined;
   const createsBy = operations.has(ids.create) ? 'POST' : putsOnly;
-  const readsFirst = !isCount || operations.get(ids.update)?.takesChangesOnly === false;
+  const sendsWhole = !isCount || update?.takesChangesOnly === false;
+  const needsTag = update?.parameters.some(
+    ({ in: place, required, wireName }) => place === 'header' && required && /^if-match$/i.test(wireName),
+  );
   const abilities: Abilities = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
-    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (readsFirst || !run)),
+    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (sendsWhole || !run)),
     canList: operations.has(ids.list),
     canRemove: operations.has(ids.delete),
-    canRemoveFields: operations.get(ids.update)?.method !== 'PATCH',
-    readsFirst,
+    canRemoveFields: update?.method !== 'PATCH',
+    readsFirst: sendsWhole || needsTag === true,
     createsBy,
     isEmbedded: isEmbedded(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
@@ -159,7 +163,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
           const body = isCount
             ? { quantity: after }
             : changesOf(after, port.valueOf(intent, reading?.record), abilities.writeOnly);
-          const before = abilities.readsFirst ? reading?.record : undefined;
+          const before = sendsWhole ? reading?.record : undefined;
           return toUpdate({ id, body, before, headers: etagCondition(reading) });
         }
       }

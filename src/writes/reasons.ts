@@ -47,6 +47,8 @@ const rules = {
   other_value: { ...forPerson, saysSent: true },
   other_count: { waitsFor: 'correction', saysSent: true },
   unread: {},
+  // Several creates were answered with it.
+  shared_id: {},
   // The service offers no way to read it.
   unbound: forPerson,
   interrupted: {},

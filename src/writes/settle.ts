@@ -101,12 +101,13 @@ export async function settleAll<SomeRow extends Row>(
   { concurrency, ...options }: SettleOptions & { readonly concurrency: number },
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
-  let believesEmpty = false;
+  /** The kinds of rows, by `replacesCount`, of which the run has confirmed a success without a record by the list. */
+  const confirmed = new Set<boolean>();
   const settleOne = async (row: SomeRow): Promise<SettledRow> => {
-    const settled = await settle(port, row, options, believesEmpty, keeper.beforeSend);
+    const settled = await settle(port, row, options, confirmed.has(replacesCount(row)), keeper.beforeSend);
     const { state, outcome } = settled;
     const isConfirmed = outcome?.kind === 'applied' && state.lastWrite?.verdict === 'empty';
-    believesEmpty ||= !port.abilities.canReadEach && replacesCount(state) && isConfirmed;
+    if (isConfirmed && !port.abilities.canReadEach) confirmed.add(replacesCount(state));
     await keeper.keepOutcome(row, settled);
     return settled;
   };

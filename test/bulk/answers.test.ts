@@ -27,21 +27,33 @@ test.each([200, 201, 204])(
 );
 
 test.each([
-  [200, 'each', 3 + 3],
-  [201, 'each', 3 + 3],
-  [204, 'each', 3 + 3],
-  [204, 'in the list, once', 1 + 1],
-])('a %i without a body is read back %s', async (status, how, readings) => {
-  await using shop = await stockShop([5, 5, 5], { 'stock.csv': toCsv([6, 6, 6]) });
+  [200, 'each', 5, 3 + 3],
+  [201, 'each', 5, 3 + 3],
+  [204, 'each', 5, 3 + 3],
+  [204, 'in the list, once', 5, 1 + 1],
+  [204, 'in the list, once', 0, 1 + 1],
+])('a %i without a body is read back %s, where %i was', async (status, how, was, readings) => {
+  await using shop = await stockShop([was, was, was], { 'stock.csv': toCsv([6, 6, 6]) });
   shop.misbehave = ({ method, petId = '', quantity = 0 }) => {
     if (method !== 'PUT') return undefined;
     shop.stock.set(petId, quantity);
     return { status };
   };
   const env = how === 'each' ? {} : await bindWithout(shop, ['get', entry]);
-  expect(await shop.report(apply, { env })).toMatchObject({ code: 0, applied: 3 });
+  expect(await shop.report(`${apply} --concurrency 1`, { env })).toMatchObject({ code: 0, applied: 3 });
   expect(shop.requests.filter(({ method }) => method === 'GET')).toHaveLength(readings);
   expect(await shop.run('inventory set 1 7', { env })).toMatchObject({ code: 0 });
+});
+
+test('a service that requires If-Match gets the tag of each record, though the plan has read the list', async () => {
+  await using shop = await stockShop(shelves(100, 5), { 'stock.csv': toCsv(shelves(100, 6)) });
+  shop.sendsETags = true;
+  const env = await bindChanged(shop, (paths) => {
+    const parameter = { name: 'If-Match', in: 'header', required: true, schema: { type: 'string' } };
+    paths[entry].put.parameters = [...(paths[entry].put.parameters ?? []), parameter];
+  });
+  expect(await shop.report(apply, { env })).toMatchObject({ code: 0, applied: 100 });
+  expect(shop.writes().every(({ headers }) => headers['if-match'])).toBe(true);
 });
 
 const refusals = [400, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505];
@@ -187,13 +199,20 @@ test.each([
 });
 
 /** Binds the service's description without some of its operations; returns the environment of that profile. */
-async function bindWithout(
+function bindWithout(
   workspace: Workspace,
   ...operations: readonly (readonly [method: string, path: string])[]
 ) {
+  return bindChanged(workspace, (paths) => {
+    for (const [method, path] of operations) delete paths[path][method];
+  });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the paths of an OpenAPI document.
+async function bindChanged(workspace: Workspace, change: (paths: any) => void) {
   const env = { PETSTORE_CONFIG_DIR: join(workspace.folder, 'config') };
   const spec = JSON.parse((await runCli('api spec -o json')).stdout);
-  for (const [method, path] of operations) delete spec.paths[path][method];
+  change(spec.paths);
   workspace.write('service.json', JSON.stringify(spec));
   await runCli(['api', 'bind', join(workspace.folder, 'service.json')], {
     env: { ...workspace.env, ...env },

@@ -113,6 +113,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
       `write {"meta":{"a":1}}`,
     ],
     ['has the new value', set(5), sent(3, 5), 5, 'applied'],
+    ['leaves out the default', set({ status: 'available' }), sent(mia, available), tom, 'applied', mayOmit],
     ['has the new value after a refusal in doubt', set(5), refused(3, 5), 5, 'applied'],
     ['has the old value', set(5), sent(3, 5), 3, 'write 5'],
     ['has another value', set(5), sent(3, 5), 4, 'write 5'],

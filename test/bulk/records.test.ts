@@ -177,7 +177,7 @@ test('an undo deletes no record with which the service has answered several crea
   };
   expect(await shop.report('pets create --from new.csv --yes --concurrency 1')).toMatchObject({ applied: 3 });
   const undo = await shop.report('undo --yes');
-  expect(undo).toMatchObject({ code: 3, applied: 1, failed: 2, failures: [{ count: 2, kind: 'changed' }] });
+  expect(undo).toMatchObject({ code: 3, applied: 1, failed: 2, failures: [{ count: 2, kind: 'shared_id' }] });
   expect([...shop.stored.values()].at(-1)).toMatchObject({ name: 'Tom' });
 });
 
