@@ -5,13 +5,13 @@ import { joinFirst } from '../process/text.ts';
 import {
   findRun,
   isUnfinished,
-  type RunInfo,
+  type ListedRun,
   type RunList,
   requireReadableRuns,
   runsOnTarget,
 } from './list-runs.ts';
 import { isSameTarget, runKinds, type Target, targetName } from './run.ts';
-import { checkService } from './same-service.ts';
+import { requireSameService } from './same-service.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
@@ -31,7 +31,7 @@ export interface RunQuery {
  *
  * @throws UsageError if the run is of another target or profile, or may not continue; CliError `usage` if its journal cannot be read.
  */
-export function chooseRun(list: RunList, query: RunQuery, context: Context): RunInfo | undefined {
+export function chooseRun(list: RunList, query: RunQuery, context: Context): ListedRun | undefined {
   const { settings } = context;
   const { verb, target, id } = query;
   const [last] = runsOnTarget(list, target);
@@ -62,25 +62,29 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Run
     );
   }
   requireReadableRuns(list, target, info);
-  checkService(info, settings, query.contract);
+  requireSameService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(context, info) : undoRefusal(info, id);
   if (refusal) throw refusal;
   return info;
 }
 
 /** Finds the last run on the target besides this one that can be resumed or undone. */
-export function findOtherRun(list: RunList, { verb, target }: RunQuery, info: RunInfo): RunInfo | undefined {
+export function findOtherRun(
+  list: RunList,
+  { verb, target }: RunQuery,
+  info: ListedRun,
+): ListedRun | undefined {
   return runsOnTarget(list, target).find((run) => run !== info && canContinue(verb, run));
 }
 
-function canContinue(verb: RunQuery['verb'], run: RunInfo): boolean {
+function canContinue(verb: RunQuery['verb'], run: ListedRun): boolean {
   if (verb === 'resume') return isUnfinished(run) && !run.undo;
   const canBeUndone = run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone;
   return canBeUndone && (!run.undo || isUnfinished(run.undo));
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(context: Context, { id, undo, state }: RunInfo): UsageError | undefined {
+function resumeRefusal(context: Context, { id, undo, state }: ListedRun): UsageError | undefined {
   if (!undo) return undefined;
   return new UsageError(
     `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
@@ -89,7 +93,7 @@ function resumeRefusal(context: Context, { id, undo, state }: RunInfo): UsageErr
 }
 
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
-function undoRefusal({ id, header, state }: RunInfo, askedId: string | undefined): UsageError | undefined {
+function undoRefusal({ id, header, state }: ListedRun, askedId: string | undefined): UsageError | undefined {
   const { kind, noun, undoes } = header;
   if (undoes !== undefined && askedId !== undefined && state === 'finished')
     return new UsageError(

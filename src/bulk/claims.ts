@@ -1,10 +1,10 @@
 import { minuteText } from '../process/text.ts';
 import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
-import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
+import { type ListedRun, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
 import { findRow, idOfRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
-import type { SessionSubject } from './session-subject.ts';
+import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
 
@@ -16,12 +16,12 @@ type Claims = ReadonlyMap<RunRow, Outcome>;
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function findClaims(subject: SessionSubject, rows: readonly RunRow[]): Promise<Claims> {
+export async function findClaims(runs: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
   const certainRows = rows.filter((row) => !doubtOf(row));
   return new Map([
-    ...(await claimsOfLaterRuns(subject, rows)),
-    ...(await claimsOfDelivery(subject, certainRows)),
-    ...claimsOfUndoneRun(subject, certainRows),
+    ...(await claimsOfLaterRuns(runs, rows)),
+    ...(await claimsOfDelivery(runs, certainRows)),
+    ...claimsOfUndoneRun(runs, certainRows),
   ]);
 }
 
@@ -29,7 +29,7 @@ export async function findClaims(subject: SessionSubject, rows: readonly RunRow[
  * An undo does not touch a row that is unknown in the run that it undoes, until a person has settled it there. It deletes no record with
  * which the service has answered several creates, because the record may have been there before them.
  */
-function claimsOfUndoneRun({ undoneRun }: SessionSubject, certainRows: readonly RunRow[]): Claims {
+function claimsOfUndoneRun({ undoneRun }: SessionRuns, certainRows: readonly RunRow[]): Claims {
   const claims = new Map<RunRow, Outcome>();
   if (!undoneRun) return claims;
   const counts = new Map<bigint | undefined, number>();
@@ -51,7 +51,7 @@ function claimOfSharedId(count: number): Outcome {
 
 /** A row that another run of its delivery has booked is not booked again. */
 async function claimsOfDelivery(
-  { list, run: { id, header } }: SessionSubject,
+  { list, run: { id, header } }: SessionRuns,
   certainRows: readonly RunRow[],
 ): Promise<Claims> {
   const { target, delivery, flags } = header;
@@ -73,7 +73,7 @@ async function claimsOfDelivery(
  * run wrote 12. The 12 does not show whether the 10 was written, and this run must not write 10 over the 12.
  */
 async function claimsOfLaterRuns(
-  { list, run: { id, header }, undoneRun }: SessionSubject,
+  { list, run: { id, header }, undoneRun }: SessionRuns,
   rows: readonly RunRow[],
 ): Promise<Claims> {
   const planNumberOf = (row: RunRow) => ownPlanNumber(row, undoneRun && findRow(undoneRun.rows, row.line));
@@ -101,7 +101,7 @@ async function claimsOfLaterRuns(
 /** A row, the row of another run for the same record, and its row in the undo of that other run. */
 type SharedRows = readonly [row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined];
 
-async function findShared(list: RunList, info: RunInfo, rows: readonly RunRow[]): Promise<SharedRows[]> {
+async function findShared(list: RunList, info: ListedRun, rows: readonly RunRow[]): Promise<SharedRows[]> {
   if (rows.length === 0) return [];
   const otherRows = await readRowsById(list, info.id);
   const undoRows = await readRowsById(list, info.undo?.id);
@@ -122,7 +122,7 @@ function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | und
 }
 
 /** Returns the claim of a run that has booked the same record for the same delivery. */
-function claimOfBooking(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
+function claimOfBooking(info: ListedRun, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
   if (other.state.kind !== 'applied') return undefined;
@@ -152,14 +152,14 @@ function isTakenBack(undoRow: RunRow | undefined): boolean {
 }
 
 /** Returns the claim of a later run on a row of a resumed run. The resume does not write over the later run, even if that was undone. */
-function claimOnResume({ id }: RunInfo): Outcome {
+function claimOnResume({ id }: ListedRun): Outcome {
   const message = `run ${id} has planned this record since: apply the file again if it is still right`;
   return { kind: 'failed', reason: { code: 'later_run', message } };
 }
 
 /** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */
 function claimOnUndo(
-  { id, header }: RunInfo,
+  { id, header }: ListedRun,
   laterRow: RunRow,
   undoRow: RunRow | undefined,
 ): Outcome | undefined {
@@ -177,7 +177,7 @@ function claimOnUndo(
 }
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
-function leaveToPerson({ id }: RunInfo, doubt: Doubt): Outcome {
+function leaveToPerson({ id }: ListedRun, doubt: Doubt): Outcome {
   const message = `run ${id} has since planned this record, so its value does not show whether this row was written: find out, then settle the row`;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }

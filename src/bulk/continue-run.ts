@@ -5,12 +5,12 @@ import type { Output } from '../output/printer.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
 import { doubtOf } from '../writes/row.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
-import { listRuns, type RunInfo, readHeader } from './list-runs.ts';
+import { type ListedRun, listRuns, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import type { Run } from './run.ts';
 import { isPerhapsWritten, type RunRow, waitOf } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
-import { readNextSubject, type SessionSubject, shardOfUndo } from './session-subject.ts';
+import { readNextRuns, type SessionRuns, shardOfUndo } from './session-runs.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** Returns the columns of `resume` or `undo`. A dry run prints a plan, whose columns are those of the records of the run. */
@@ -59,19 +59,19 @@ export async function continueRun(
     const note = `there is no run on this service, so there is nothing to ${verb}: only apply, edit and commands with --from are runs`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
   }
-  const subject = await readNextSubject(list, verb, info);
-  if (!subject) {
+  const runs = await readNextRuns(list, verb, info);
+  if (!runs) {
     const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(context, verb, ended, other, mode);
   }
-  await announceUndo(context, subject);
+  await announceUndo(context, runs);
   // Awaited, because the lock is released at the end of this function.
-  return await runSession(context, subject, flags, mode);
+  return await runSession(context, runs, flags, mode);
 }
 
 /** Says first what an undo takes back, and what it would leave alone. */
-async function announceUndo(context: Context, { run, undoneRun }: SessionSubject): Promise<void> {
+async function announceUndo(context: Context, { run, undoneRun }: SessionRuns): Promise<void> {
   if (!undoneRun) return;
   await context.notice('summary', undoneText(undoneRun));
   const uncertainRows = run.id === undefined ? undoneRun.rows.filter(isSettledByResume) : [];
@@ -99,8 +99,8 @@ function undoneText({ id, started = '', header, rows }: Run): string {
 function nothingOutput(
   context: Context,
   verb: RunQuery['verb'],
-  info: RunInfo,
-  other: RunInfo | undefined,
+  info: ListedRun,
+  other: ListedRun | undefined,
   mode: SessionMode,
 ): Output {
   const { undoes } = info.header;

@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import {
   isUnfinished,
-  type RunInfo,
+  type ListedRun,
   type RunList,
   requireReadableRuns,
   runsOnTarget,
@@ -18,8 +18,8 @@ import {
   type Target,
   targetName,
 } from './run.ts';
-import { checkService } from './same-service.ts';
-import { readSubject } from './session-subject.ts';
+import { requireSameService } from './same-service.ts';
+import { readSessionRuns } from './session-runs.ts';
 
 // A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
 
@@ -29,7 +29,7 @@ import { readSubject } from './session-subject.ts';
  *
  * @throws UsageError `unfinished_delivery` that names the command that ends the other run, or the number of its shards; `other_profile`.
  */
-export async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
+export async function requireFreeDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
   const { target, delivery, flags } = header;
   if (delivery === undefined) return;
   const otherRun = flags.again ? undefined : findUnderOtherName(list, header, delivery);
@@ -44,23 +44,20 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
   const runs = runsOfDelivery(list, target, delivery);
   const contract = await context.contract();
   for (const info of runs) {
-    checkService(info, context.settings, contract);
+    requireSameService(info, context.settings, contract);
     requireReadableRuns(list, target, info);
   }
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
     const { shard } = info.header.flags;
     if (isUnfinished(latestRun) && !areDisjoint(shard, flags.shard)) {
-      const { run } = await readSubject(list, latestRun);
+      const { run } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
-        {
-          hint: followUpOf(context, run, 'end')?.hint,
-          code: 'unfinished_delivery',
-        },
+        { hint: followUpOf(context, run, 'end')?.hint, code: 'unfinished_delivery' },
       );
     }
-    if (shard && shard.count !== flags.shard?.count && mayHaveBooked(info))
+    if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(info))
       throw new UsageError(
         `delivery ${delivery}: its run ${info.id} was shard ${shardName(shard)}; nothing was sent`,
         {
@@ -76,7 +73,7 @@ export async function checkDelivery(context: Context, list: RunList, { header }:
  *
  * @throws CliError `usage` if a journal cannot be read and may have booked the delivery.
  */
-export function runsOfDelivery(list: RunList, target: Target, delivery: string): RunInfo[] {
+export function runsOfDelivery(list: RunList, target: Target, delivery: string): ListedRun[] {
   for (const { problem, isDamaged, ...other } of unreadableOn(list, target))
     if (isDamaged || other.target === undefined || isSameDelivery(other.delivery, delivery)) throw problem;
   return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
@@ -87,18 +84,18 @@ function findUnderOtherName(
   { runs }: RunList,
   { target, profile }: RunHeader,
   delivery: string,
-): RunInfo | undefined {
+): ListedRun | undefined {
   return runs.find(
     (info) =>
       !isSameTarget(info.header.target, target) &&
       mayBeSameService(info.header.target, target, info.header.profile === profile) &&
       isSameDelivery(info.header.delivery, delivery) &&
-      mayHaveBooked(info),
+      isPerhapsBooked(info),
   );
 }
 
 /** Returns true if a run may have booked rows that no undo has taken back. */
-function mayHaveBooked({ state, perhapsWritten, undo }: RunInfo): boolean {
+function isPerhapsBooked({ state, perhapsWritten, undo }: ListedRun): boolean {
   const isTakenBack = state === 'undone' && undo?.counts.failed === 0;
   return isUnfinished({ state }) || (perhapsWritten > 0 && !isTakenBack);
 }

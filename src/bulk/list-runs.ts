@@ -9,21 +9,21 @@ import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
 import { runFolderOf } from './target.ts';
 
 /** A run that has begun. */
-export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
+export interface ListedRun extends Readonly<Omit<SessionEnd, 'ended'>> {
   readonly id: string;
   readonly started: string;
   readonly header: RunHeader;
   /** `stopped`: rows are left or unknown, or the last session was killed. `undone`: an undo has finished. */
   readonly state: 'running' | 'stopped' | 'finished' | 'undone';
   /** The last undo of the run, if there is one. */
-  readonly undo: RunInfo | undefined;
+  readonly undo: ListedRun | undefined;
 }
 
 /** The runs of a folder at one moment. */
 export interface RunList {
   readonly folder: string;
   /** The runs with a complete plan, the newest first. */
-  readonly runs: readonly RunInfo[];
+  readonly runs: readonly ListedRun[];
   /** The journals that cannot be read, the newest first. */
   readonly unreadable: readonly UnreadableRun[];
 }
@@ -39,13 +39,13 @@ const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
 /** Lists the runs of this user. @throws CliError if the folder, or the end of a journal, cannot be read. */
 export async function listRuns(io: Io): Promise<RunList> {
   const folder = runFolderOf(io);
-  const runs: RunInfo[] = [];
+  const runs: ListedRun[] = [];
   const unreadable: UnreadableRun[] = [];
-  const undos = new Map<string, RunInfo>();
+  const undos = new Map<string, ListedRun>();
   for (const id of await readRunIds(folder))
     try {
       // Newest first, so an undo comes before its run.
-      const info = await readRunInfo(journalPath(folder, id), undos.get(id));
+      const info = await readListedRun(journalPath(folder, id), undos.get(id));
       if (!info) continue;
       runs.push(info);
       const { undoes } = info.header;
@@ -58,7 +58,7 @@ export async function listRuns(io: Io): Promise<RunList> {
 }
 
 /** Finds the runs on a target, the newest first. */
-export function runsOnTarget({ runs }: RunList, target: Target): RunInfo[] {
+export function runsOnTarget({ runs }: RunList, target: Target): ListedRun[] {
   return runs.filter(({ header }) => isSameTarget(header.target, target));
 }
 
@@ -82,18 +82,18 @@ function earlierNameOf(target: string): string {
  * @param info the run that is to go on, if there is one.
  * @throws CliError `usage` for a journal that may have taken back the run, or planned its records later.
  */
-export function requireReadableRuns(list: RunList, target: Target, info: RunInfo | undefined): void {
+export function requireReadableRuns(list: RunList, target: Target, info: ListedRun | undefined): void {
   for (const { id, isDamaged, problem } of unreadableOn(list, target))
     if (isDamaged || !info || Number(id.slice(1)) > Number(info.id.slice(1))) throw problem;
 }
 
 /** Returns true if a process carries out the run, or a session of it is still needed. */
-export function isUnfinished({ state }: Pick<RunInfo, 'state'>): boolean {
+export function isUnfinished({ state }: Pick<ListedRun, 'state'>): boolean {
   return state === 'running' || state === 'stopped';
 }
 
 /** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
-export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
+export function findRun({ runs, unreadable }: RunList, id: string): ListedRun {
   const info = runs.find((run) => run.id === id);
   if (info) return info;
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
@@ -142,22 +142,22 @@ export async function readRunIds(folder: string): Promise<string[]> {
 }
 
 /** Reads the facts of a run, if it has a complete plan. @throws CliError if its journal cannot be read. */
-async function readRunInfo(path: string, undo: RunInfo | undefined): Promise<RunInfo | undefined> {
+async function readListedRun(path: string, undo: ListedRun | undefined): Promise<ListedRun | undefined> {
   const end = readEnd(path);
   if (end) return { ...readBegin(path), ...end, state: stateOf(end, undo), undo };
   const run = await readJournal(path);
-  return run && { ...toRunInfo(run, undo), ...(holderOf(path) && { state: 'running' }) };
+  return run && { ...toListedRun(run, undo), ...(holderOf(path) && { state: 'running' }) };
 }
 
 /** Returns the facts of a run that has been read whole. */
-export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
+export function toListedRun(run: Run, undo?: ListedRun): ListedRun {
   const { id = '', started = '', header, rows, planNumber, rejects, end } = run;
   const totals = rowTotals(rows, header);
   const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
   return { id, started, header, planNumber, ...totals, rejects, state, undo };
 }
 
-function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
+function stateOf(totals: RunTotals, undo: ListedRun | undefined): ListedRun['state'] {
   if (undo?.state === 'finished') return 'undone';
   return openRowCount(totals) === 0 ? 'finished' : 'stopped';
 }

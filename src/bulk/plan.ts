@@ -8,7 +8,7 @@ import { doubtOf, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
 import { planRow, type RowPlan } from './run-events.ts';
 import { isResumable, type RunRow } from './run-row.ts';
-import type { SessionSubject } from './session-subject.ts';
+import type { SessionRuns } from './session-runs.ts';
 
 /** The plan of a session. Its rows have been decided. */
 export interface Plan {
@@ -38,12 +38,12 @@ export interface Readers {
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function planRun(
-  subject: SessionSubject,
+  runs: SessionRuns,
   { port, stocks, concurrency }: Readers,
   onRead: () => void,
 ): Promise<Plan> {
-  const rows = subject.run.rows.filter(isResumable);
-  const claims = await findClaims(subject, rows);
+  const rows = runs.run.rows.filter(isResumable);
+  const claims = await findClaims(runs, rows);
   const toRead: RowWithId[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
   for (const row of rows) {

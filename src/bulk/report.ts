@@ -11,13 +11,13 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
 import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
-import type { RunInfo } from './list-runs.ts';
+import type { ListedRun } from './list-runs.ts';
 import { failureText, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
 import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStates } from './run-row.ts';
 
 /** The facts of a run after a session, and what the session did. */
-export interface Report extends RunInfo {
+export interface Report extends ListedRun {
   readonly rows: readonly RunRow[];
   readonly isFirstSession: boolean;
   /** The time of the writing of this session. */
@@ -30,7 +30,7 @@ export interface Report extends RunInfo {
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
-export function toRunJson(info: Partial<RunInfo> & Pick<RunInfo, 'header' | 'counts'>): JsonObject {
+export function toRunJson(info: Partial<ListedRun> & Pick<ListedRun, 'header' | 'counts'>): JsonObject {
   const { id, header, started, state, counts, left, rejects, undo } = info;
   const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
   const { shard } = flags;
@@ -78,7 +78,7 @@ function toReportJson(report: Report, next: string | undefined, undo: string | u
 
 /** Returns the error of a session or of a finished run. There is none if every row is applied, unchanged, booked or skipped. */
 export function runError(
-  { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
+  { header, counts }: Pick<ListedRun, 'header' | 'counts'>,
   stop?: CliError | undefined,
   hint?: string | undefined,
 ): CliError | undefined {
@@ -96,10 +96,7 @@ export function runError(
   return new CliError(
     stopKind ?? kindOf(counts, header.undoes !== undefined),
     `${subject}: ${facts.join('; ')}`,
-    {
-      hint,
-      mayBeApplied: counts.unknown > 0,
-    },
+    { hint, isPerhapsApplied: counts.unknown > 0 },
   );
 }
 

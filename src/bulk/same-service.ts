@@ -3,7 +3,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
-import type { RunInfo } from './list-runs.ts';
+import type { ListedRun } from './list-runs.ts';
 
 // A run continues only with the binding and the profile with which it was made. A delivery with an earlier run is booked only with those.
 
@@ -14,7 +14,7 @@ export type Binding = Readonly<Record<string, string>>;
  * Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{} store=7`, and `quantity` is `quantity`. `parameter store`
  * is `7`, because readings of another store are no readings of these records either.
  */
-export function describeBinding({ operations }: Contract, noun: NounName): Binding {
+export function bindingOf({ operations }: Contract, noun: NounName): Binding {
   const { fields, operations: ids } = nouns[noun];
   const ofNoun = [...operations.values()].filter((operation) => operation.noun === noun);
   const constantsOf = ({ parameters }: Operation) =>
@@ -46,13 +46,13 @@ function differenceOfBindings(binding: Binding, other: Binding): string | undefi
  *
  * @throws UsageError `other_profile`.
  */
-export function checkService(
-  info: Pick<RunInfo, 'id' | 'header'>,
+export function requireSameService(
+  info: Pick<ListedRun, 'id' | 'header'>,
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
   const { profile: other, binding, noun } = info.header;
-  const difference = differenceOfBindings(binding, describeBinding(contract, noun));
+  const difference = differenceOfBindings(binding, bindingOf(contract, noun));
   if (difference !== undefined)
     throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
       hint: `bind the service as it was: ${difference} was ${binding[difference]}`,

@@ -26,7 +26,7 @@ import { endSession } from './end-session.ts';
 import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
-import { toRunInfo } from './list-runs.ts';
+import { toListedRun } from './list-runs.ts';
 import { type Plan, planRun, type Readers } from './plan.ts';
 import { type Report, reportOutput, reportView } from './report.ts';
 import {
@@ -38,7 +38,7 @@ import {
   rowTerms,
 } from './row-view.ts';
 import { type Run, runKinds, shardName } from './run.ts';
-import type { SessionSubject } from './session-subject.ts';
+import type { SessionRuns } from './session-runs.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -69,15 +69,15 @@ export function sessionView(context: Context, noun: NounName, mode = sessionMode
  */
 export async function runSession(
   context: Context,
-  subject: SessionSubject,
+  runs: SessionRuns,
   flags: SessionFlags,
   mode: SessionMode,
 ): Promise<Output> {
-  const { session, plan, guardError } = await planSession(context, subject, flags);
-  if (mode !== 'write') return previewOutput(subject.run, plan, mode === 'diff', guardError);
+  const { session, plan, guardError } = await planSession(context, runs, flags);
+  if (mode !== 'write') return previewOutput(runs.run, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
-  await confirmPlan(context, subject.run, plan);
-  return reportOutput(context, await writePlan(context, subject, session, plan, flags));
+  await confirmPlan(context, runs.run, plan);
+  return reportOutput(context, await writePlan(context, runs, session, plan, flags));
 }
 
 /** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
@@ -147,10 +147,10 @@ function requireOperations(
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
-async function planSession(context: Context, subject: SessionSubject, flags: SessionFlags) {
+async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
   const { rejects } = flags;
   if (rejects !== undefined) requireFileName({ name: rejects, folder: context.io.cwd }, '--rejects');
-  const { run } = subject;
+  const { run } = runs;
   const session = await openSession(context, run);
   const { stop } = session;
   let recordsRead = 0;
@@ -161,7 +161,7 @@ async function planSession(context: Context, subject: SessionSubject, flags: Ses
   };
   try {
     const plan = await withProgress(context, activity, () =>
-      planRun(subject, session, () => {
+      planRun(runs, session, () => {
         recordsRead += 1;
       }),
     );
@@ -180,7 +180,7 @@ async function planSession(context: Context, subject: SessionSubject, flags: Ses
  */
 async function writePlan(
   context: Context,
-  { list, run }: SessionSubject,
+  { list, run }: SessionRuns,
   { stop, client, port, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
@@ -217,6 +217,6 @@ async function writePlan(
     if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
     const ending = endSession(run, plan, journal, context.io.cwd, rejects);
-    return { ...toRunInfo(run), rows: run.rows, isFirstSession, seconds, stop: stop.cause, ...ending };
+    return { ...toListedRun(run), rows: run.rows, isFirstSession, seconds, stop: stop.cause, ...ending };
   });
 }

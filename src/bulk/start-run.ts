@@ -5,7 +5,7 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { checkDelivery } from './deliveries.ts';
+import { requireFreeDelivery } from './deliveries.ts';
 import { listRuns, type RunList } from './list-runs.ts';
 import { toRunJson } from './report.ts';
 import {
@@ -18,7 +18,7 @@ import {
   shardOf,
 } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
-import { describeBinding } from './same-service.ts';
+import { bindingOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
 import { findTarget, lockTarget } from './target.ts';
 
@@ -52,7 +52,7 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
     kind,
     noun,
     target: await findTarget(context),
-    binding: describeBinding(await context.contract(), noun),
+    binding: bindingOf(await context.contract(), noun),
     profile: settings.offline ? undefined : settings.profile?.value,
     format,
     columns,
@@ -84,7 +84,7 @@ export async function startRun(
   using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
   if (mode === 'write') {
-    await checkDelivery(context, list, run);
+    await requireFreeDelivery(context, list, run);
     await warnOfRepeatedCreates(context, list, header);
   }
   // Awaited, because the lock is released at the end of this function.

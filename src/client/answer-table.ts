@@ -200,7 +200,7 @@ export function isWithdrawn({ details: { status, code } }: CliError): boolean {
  * Returns true if a write may have been applied: the service itself did not refuse every attempt that was sent. An answer to one
  * attempt says nothing about the others.
  */
-export function mayHaveBeenApplied(attempts: readonly Attempt[]): boolean {
+export function isPerhapsApplied(attempts: readonly Attempt[]): boolean {
   return attempts.some(
     (attempt) =>
       !isSafeMethod(attempt.request.method) && ['lost', 'unrepeatable'].includes(verdictOf(attempt)),

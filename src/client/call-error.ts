@@ -3,8 +3,8 @@ import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } 
 import {
   errorKindOf,
   isMissingStatus,
+  isPerhapsApplied,
   isSuccess,
-  mayHaveBeenApplied,
   mayRetry,
   noAnswerRule,
 } from './answer-table.ts';
@@ -26,7 +26,7 @@ export function responseError(sent: SentCall, response: HttpResponse): CliError 
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
-  const kind = mayHaveBeenApplied(attempts)
+  const kind = isPerhapsApplied(attempts)
     ? 'unavailable'
     : errorKindOf(status, author, request.method, operation?.isList);
   const hint = hintOf({ call, response, author, kind });
@@ -49,7 +49,7 @@ export function callError<Thrown>(sent: SentCall, thrown: Thrown): Thrown | CliE
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
   const { call, attempts } = sent;
   const { message, details } = thrown;
-  const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : thrown.kind;
+  const kind = isPerhapsApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   const earlier = noAnswer === 'timeout' ? attempts.at(-2)?.response?.status : undefined;
   const clause = earlier === undefined ? senderClause(sent) : `; the attempt before was answered ${earlier}`;
@@ -81,7 +81,7 @@ export function callDetails({ call, attempts }: SentCall): ErrorDetails {
     requestId: last?.requestId,
     addition: last?.whyNoRetry,
     retryable: last !== undefined && mayRetry(last),
-    mayBeApplied: mayHaveBeenApplied(attempts),
+    isPerhapsApplied: isPerhapsApplied(attempts),
   };
 }
 

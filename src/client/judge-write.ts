@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import { type Attempt, type FailureVerdict, mayHaveBeenApplied, verdictOf } from './answer-table.ts';
+import { type Attempt, type FailureVerdict, isPerhapsApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions, OperationCall } from './call.ts';
 import { messageIn, parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
 import { contentOf } from './wire.ts';
@@ -104,7 +104,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
     const reason = { ...codeOfError(cliError), message: cliError.message };
     return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
   }
-  if (!mayHaveBeenApplied([attempt])) throw error;
+  if (!isPerhapsApplied([attempt])) throw error;
   const reason = { code: 'interrupted', message: 'petstore was stopped before the answer came' } as const;
   return { verdict: 'pending', attempt, reason, error: cliError };
 }

@@ -12,7 +12,7 @@ import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Attempt, mayHaveBeenApplied, mayRetry, noAnswerRule } from './answer-table.ts';
+import { type Attempt, isPerhapsApplied, mayRetry, noAnswerRule } from './answer-table.ts';
 import type { Answer, Call, OperationCall, SentCall } from './call.ts';
 import { callDetails, callError, responseError } from './call-error.ts';
 import { authorOf, readResult } from './read-answer.ts';
@@ -82,7 +82,7 @@ export async function fetchValue(call: OperationCall) {
 
 function errorOfCall(sent: SentCall, error: unknown): unknown {
   if (!(error instanceof InterruptedError)) return callError(sent, error);
-  return mayHaveBeenApplied(sent.attempts) ? error.with(callDetails(sent)) : error;
+  return isPerhapsApplied(sent.attempts) ? error.with(callDetails(sent)) : error;
 }
 
 /**

@@ -85,10 +85,10 @@ export function errorSentence(error: CliError): string {
 
 /** Joins what is wrong, the number of attempts, whether the request may have been applied, and the addition. */
 export function errorMessage({ message, details }: CliError): string {
-  const { attempts = 0, mayBeApplied, method, addition } = details;
+  const { attempts = 0, isPerhapsApplied, method, addition } = details;
   const count = attempts > 1 ? `after ${attempts} attempts` : undefined;
   // The error of a run has no request, and its message says how many rows are unknown.
-  return joinPresent([message, count, mayBeApplied && method ? uncertainty : undefined, addition]) ?? '';
+  return joinPresent([message, count, isPerhapsApplied && method ? uncertainty : undefined, addition]) ?? '';
 }
 
 const uncertainty = 'the request may have been applied';
@@ -109,7 +109,7 @@ export function errorJson(error: CliError, notices: readonly Notice[]): string {
 }
 
 function toJson(error: CliError): object {
-  const { code, status, method, url, attempts, retryable, mayBeApplied, requestId } = error.details;
+  const { code, status, method, url, attempts, retryable, isPerhapsApplied, requestId } = error.details;
   const { serviceMessage, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
@@ -122,10 +122,10 @@ function toJson(error: CliError): object {
     url,
     attempts,
     retryable,
-    applied: mayBeApplied ? 'unknown' : undefined,
+    applied: isPerhapsApplied ? 'unknown' : undefined,
     requestId,
     // The message of the service replaces ours, so the hint has what ours would add.
-    hint: isFromService ? joinPresent([mayBeApplied ? uncertainty : undefined, addition, hint]) : hint,
+    hint: isFromService ? joinPresent([isPerhapsApplied ? uncertainty : undefined, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }

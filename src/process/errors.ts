@@ -71,7 +71,7 @@ export interface ErrorDetails {
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
   /** True if a write may have been applied. The output says so in a clause of its own, and messages leave it out. */
-  readonly mayBeApplied?: boolean | undefined;
+  readonly isPerhapsApplied?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -215,10 +215,10 @@ export class ManyError extends CliError {
 export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
   const [first] = errors;
   if (first === undefined || total === 1) return first;
-  const mayBeApplied = errors.some(({ details }) => details.mayBeApplied);
-  const end = mayBeApplied ? 'failed or are unknown' : 'failed';
+  const isPerhapsApplied = errors.some(({ details }) => details.isPerhapsApplied);
+  const end = isPerhapsApplied ? 'failed or are unknown' : 'failed';
   return new ManyError(`${errors.length} of ${total} ${unit} ${end}`, errors, total - errors.length, {
-    mayBeApplied,
+    isPerhapsApplied,
   });
 }
 

@@ -159,17 +159,17 @@ function interruptedEnding(
   unit: string,
 ): ClosingMessages {
   const done = ends.filter(({ settled, error }) => settled && !error).length;
-  const uncertain = ends.filter(({ error }) => error?.details.mayBeApplied);
+  const uncertain = ends.filter(({ error }) => error?.details.isPerhapsApplied);
   const names = uncertain.map(({ row }) => `${row.id ?? 'one without an id'}`);
   const clause = uncertain.length > 0 ? `, and these may have been: ${joinFirst(names, 10)}` : '';
   const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written${clause}`, {
-    mayBeApplied: uncertain.length > 0,
+    isPerhapsApplied: uncertain.length > 0,
     hint: errors[0]?.details.hint,
   });
   const doubt = '; it may have been applied';
   const notices = errors
     .filter((each) => !(each instanceof InterruptedError))
-    .map(({ message, details }): Notice => ['warning', message + (details.mayBeApplied ? doubt : '')]);
+    .map(({ message, details }): Notice => ['warning', message + (details.isPerhapsApplied ? doubt : '')]);
   return { error, notices };
 }
 
@@ -244,7 +244,7 @@ function unknownError(
     attempts,
     // In JSON the message of the service replaces ours, if ours says no more.
     serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
-    mayBeApplied: true,
+    isPerhapsApplied: true,
     retryable: isPlain && (lastWrite?.error?.details.retryable ?? false),
     hint: isPlain
       ? (error?.details.hint ?? `look at the record: ${look}`)

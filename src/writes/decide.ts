@@ -130,7 +130,7 @@ function decideUncertain(
   const unknown = (code: ReasonCode, message: string): Outcome => {
     return { kind: 'unknown', reason: { code, message }, doubt };
   };
-  const mayBeMade = unknown('perhaps_made', perhapsMade);
+  const mayBeMade = unknown('perhaps_made', perhapsMadeText);
   const changed = unknown('changed', changeText(planned, now));
   if (intent.kind === 'create') return mayBeMade;
   if (action === 'remove') {
@@ -144,7 +144,7 @@ function decideUncertain(
 }
 
 /** The message for a row whose record may have been created. */
-export const perhapsMade = 'it may have been created: look for it before you create it again';
+export const perhapsMadeText = 'it may have been created: look for it before you create it again';
 
 /** Says what a write sent: `5 was sent`, `a DELETE was sent`. */
 export function sentText(after: RecordValue): string {

@@ -3,7 +3,7 @@ import { isTransientError } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { applied, perhapsMade, type WriteFacts } from './decide.ts';
+import { applied, perhapsMadeText, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
 import { type Reason, reasonRule } from './reasons.ts';
 import { doubtOf, type Outcome, type Planned, type Row } from './row.ts';
@@ -88,7 +88,7 @@ export function endAsAnswered(state: State): Transition {
   const verdict = lastWrite?.verdict;
   if (intent.kind === 'create')
     return doubt && verdict !== 'pending'
-      ? endWithoutSuccess(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
+      ? endWithoutSuccess(state, { code: 'perhaps_made', message: withClause(state, perhapsMadeText) })
       : endWithoutSuccess(state);
   const isContradiction = verdict === 'condition-failed' || verdict === 'missing';
   if (doubt || !isContradiction) return endWithoutSuccess(state);

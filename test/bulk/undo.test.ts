@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { shardOfUndo } from '../../src/bulk/session-subject.ts';
+import { shardOfUndo } from '../../src/bulk/session-runs.ts';
 import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 import { answering, counts, healed, type Scene, setting, stories } from './story.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
-import { mayHaveBeenApplied } from '../../src/client/answer-table.ts';
+import { isPerhapsApplied } from '../../src/client/answer-table.ts';
 import { authorOf } from '../../src/client/read-answer.ts';
 import { delayOfRetry, retryAfter } from '../../src/client/retry.ts';
 import { runAt } from '../helpers/run-cli.ts';
@@ -77,16 +77,16 @@ describe('a write', () => {
     'that is answered 403, 404 or 410 with %s %j may have been applied: a gateway may say so',
     (type, body) => {
       for (const status of [403, 404, 410])
-        expect(mayHaveBeenApplied([answered(status, { 'content-type': type }, body)])).toBe(true);
+        expect(isPerhapsApplied([answered(status, { 'content-type': type }, body)])).toBe(true);
       for (const status of [307, 400, 401, 405, 409, 412, 413, 429, 501, 505])
-        expect(mayHaveBeenApplied([answered(status, { 'content-type': type }, body)])).toBe(false);
+        expect(isPerhapsApplied([answered(status, { 'content-type': type }, body)])).toBe(false);
     },
   );
 
   test.each([206, 303, 406, 408, 499, 500, 502, 503, 504])(
     'that is answered %i may have been applied',
     (status) => {
-      expect(mayHaveBeenApplied([answered(status)])).toBe(true);
+      expect(isPerhapsApplied([answered(status)])).toBe(true);
     },
   );
 
@@ -97,7 +97,7 @@ describe('a write', () => {
     ['text/plain', '{"error":"not found"}'],
     ['application/json', '\ufeff[]'],
   ])('that is answered 404 with %s %s was not applied', (type, body) => {
-    expect(mayHaveBeenApplied([answered(404, { 'content-type': type }, body)])).toBe(false);
+    expect(isPerhapsApplied([answered(404, { 'content-type': type }, body)])).toBe(false);
   });
 
   test('that is answered 404 with the type that the description states for it was not applied', () => {

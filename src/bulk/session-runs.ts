@@ -1,10 +1,10 @@
 import { doubtOf, type Intent } from '../writes/row.ts';
-import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
+import { isUnfinished, type ListedRun, type RunList, readRun } from './list-runs.ts';
 import { createRun, type Run, type RunHeader, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
 
-/** What a session is about: a run among the runs of this user. */
-export interface SessionSubject {
+/** The run of a session, and the other runs that it must know. */
+export interface SessionRuns {
   /** All runs of this user, as listed after the target was locked. A dry run locks nothing. */
   readonly list: RunList;
   readonly run: Run;
@@ -13,22 +13,22 @@ export interface SessionSubject {
 }
 
 /** Reads a run that is continued. An undo gets the rows that its run has applied since. @throws as `readRun`. */
-export async function readSubject(list: RunList, { id, header }: RunInfo): Promise<SessionSubject> {
+export async function readSessionRuns(list: RunList, { id, header }: ListedRun): Promise<SessionRuns> {
   const run = await readRun(list, id);
   if (header.undoes === undefined) return { list, run };
   const undoneRun = await readRun(list, header.undoes);
   return { list, run: extendUndo(run, undoneRun), undoneRun };
 }
 
-/** Reads the subject of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
-export async function readNextSubject(
+/** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
+export async function readNextRuns(
   list: RunList,
   verb: 'resume' | 'undo',
-  info: RunInfo,
-): Promise<SessionSubject | undefined> {
-  if (verb === 'resume') return isUnfinished(info) ? await readSubject(list, info) : undefined;
+  info: ListedRun,
+): Promise<SessionRuns | undefined> {
+  if (verb === 'resume') return isUnfinished(info) ? await readSessionRuns(list, info) : undefined;
   const undo = info.header.undoes === undefined ? info.undo : info;
-  if (undo && isUnfinished(undo)) return await readSubject(list, undo);
+  if (undo && isUnfinished(undo)) return await readSessionRuns(list, undo);
   if (!undo) {
     if (info.perhapsWritten === 0 && !isUnfinished(info)) return undefined;
     const undoneRun = await readRun(list, info.id);
@@ -36,8 +36,8 @@ export async function readNextSubject(
   }
   if (!list.runs.some(({ id }) => id === undo.header.undoes)) return undefined;
   // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
-  const subject = await readSubject(list, undo);
-  return subject.run.rows.some(isResumable) ? subject : undefined;
+  const runs = await readSessionRuns(list, undo);
+  return runs.run.rows.some(isResumable) ? runs : undefined;
 }
 
 /**
