@@ -115,7 +115,9 @@ async function editUntilValid<Value>(
       const [firstLine = ''] = problem.split('\n');
       if (problemNote !== '')
         throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, { code: 'invalid_input' });
-      problemNote = `${problem.replace(/^/gm, '# error: ')}\n`;
+      // The place that a parser names is another one below these comments.
+      const note = problem.replace(/ at line \d+, column \d+(?::\n.*)?$/s, '');
+      problemNote = `${note.replace(/^/gm, '# error: ')}\n`;
     }
   }
 }

@@ -87,7 +87,7 @@ test.each([
   ['key', `sed -i 's/status:/stauts:/' "$1"`, /stauts: pets have no such field/, 'stauts:'],
   ['id', `sed -i 's/id: 1$/id: 2/' "$1"`, /edit pet 1: id must stay 1;/, 'status:'],
   ['name', `sed -i '/^name/d' "$1"`, /edit pet 1: name is required;/, 'status:'],
-  ['YAML', `echo 'name: [open' > "$1"`, /edit pet 1: Flow .* at line \d, column \d+;/, 'name: [open'],
+  ['YAML', `echo "n: [ # $(grep error "$1")" > "$1"`, /: Flow .* at line \d, column \d+;/, 'end with a ]\n'],
 ])(
   'a wrong %s is opened twice, then exits 2, sends nothing and keeps the text',
   async (_, line, message, kept) => {
