@@ -86,6 +86,7 @@ test('help environment names the variables, formats every format, exit-codes eve
     expect(variables).toMatch(new RegExp(`^${word}\\b`, 'm'));
   const formatLines = (await runCli(['help', 'formats'])).stdout;
   for (const format of Object.keys(formats)) expect(formatLines).toMatch(new RegExp(`^${format} `, 'm'));
+  expect(formatLines).toMatch(/A table\s+has control characters as escapes/);
   const codes = (await runCli(['help', 'exit-codes'])).stdout;
   for (const [kind, code] of Object.entries(exitCodes))
     expect(codes).toMatch(new RegExp(`^${code} +${code > 128 ? 'interrupted' : kind}\\b`, 'm'));
