@@ -200,7 +200,10 @@ const hints: Readonly<Record<string, Hint>> = {
   address: {
     when: ({ error, response, kind }) =>
       (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error).isUnreachable,
-    text: 'check the base URL, and that the service runs; `petstore doctor` with the same flags tests each step',
+    text: ({ response, author }) =>
+      response && author !== 'service'
+        ? 'the answer is no JSON, so it may be of a gateway, see `petstore help gateways`; check the base URL too, and that the service runs'
+        : 'check the base URL, and that the service runs; `petstore doctor` with the same flags tests each step',
   },
 };
 

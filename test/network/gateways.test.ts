@@ -57,6 +57,7 @@ describe('a 404', () => {
   test.each([
     ['orders get 9', 'text', 6, '404 page not found (GET'],
     ['orders get 9', 'page', 6, 'the answer is 404 Not Found, as text/html'],
+    ['orders get 8', 'text', 6, 'hint: the answer is no JSON, so it may be of a gateway, see '],
     ['orders get 9', 'page with 410', 6, 'the answer is 410 with text/html: 404 Not'],
     ['api request GET /store/orders/9', 'page', 6, 'the answer is 404 Not Found, as text/html'],
     ['orders list', 'page', 6, 'the answer is 404 Not Found, as text/html'],
