@@ -86,7 +86,7 @@ test('a pet that cannot be read alone is found in the list, and --map settles a 
   const missing = await run('pets get 8 -o json');
   expect(JSON.parse(missing.stderr).error).toMatchObject({ kind: 'not-found', warnings: [note] });
   expect(await run('inventory set 7 3')).toMatchObject(
-    failed(2, 'the service offers no way to set the stock count of a pet: '),
+    failed(2, 'the service offers no way to set the stock count of a pet (updateInventory): '),
   );
   expect(service.calls()).toEqual(['GET /pets', 'GET /pets']);
   const maps = ['listInventory=GET /a/inventory', 'updateInventory=PATCH /a/inventory/{petId}'];

@@ -313,11 +313,11 @@ InventoryUpdate: quantity#
 GET /pets -> Pet[] = listPets
 POST /pets NewPet -> Pet = createPet
 GET /v2/pets/{petId} -> Pet ! getPet: its path is not that of the bound list or create: to bind it, bind again and add --map getPet='GET /v2/pets/{petId}'
-GET /catalogue -> Category[] (allCategories) ! listCategories: its description has no operation for it
+GET /catalogue -> Category[] (allCategories) ! listCategories: nothing in its description fits by method, path and schemas
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else
 DELETE /inventory/{id} ! deleteInventory: its id may be the id of something else
-GET /pets/{petId}/inventory -> InventoryItem ! getInventory: its description has no operation for it
+GET /pets/{petId}/inventory -> InventoryItem ! getInventory: nothing in its description fits by method, path and schemas
 
 # records alone, and near misses of another kind
 Order: id# petId# quantity#
@@ -395,7 +395,7 @@ PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInvento
 # orders of animals, with last slashes
 Order: id# animal_id# total# quantity#
 GET /orders/ -> Order[] ! listOrders: its Order has no field petId; animal_id may be meant: to bind it, bind again and add --map orders.petId=animal_id
-GET /categories = listCategories ! deleteInventory: its description has no operation for it
+GET /categories = listCategories ! deleteInventory: nothing in its description fits by method, path and schemas
 
 # orders that may be for anything
 Order: id# total# quantity#
