@@ -38,6 +38,13 @@ export async function settleByHand(
   if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
   // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
+  const settled = new Map(outcomes);
+  const idsAfter = run.rows.map((row) => idOfRow({ id: row.id, state: settled.get(row) ?? row.state }));
+  const shared = names.find(
+    ({ made }) => made !== undefined && idsAfter.filter((id) => id === made).length > 1,
+  );
+  if (shared)
+    throw new UsageError(`${shared.name}=${shared.made}: another row of the run has created this record`);
   const { undoes } = run.header;
   if (undoes !== undefined && list.runs.some(({ id }) => id === undoes)) {
     const undoneRun = await readRun(list, undoes);

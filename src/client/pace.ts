@@ -102,7 +102,7 @@ export class Pace {
     this.isWriteLost ||= isWrite;
     return (
       (this.isOutage() && now - this.unansweredSince >= this.patienceMs) ||
-      now - Math.max(this.silentSince, this.pausedUntil) >= longestSilenceMs
+      (this.unanswered > 1 && now - Math.max(this.silentSince, this.pausedUntil) >= longestSilenceMs)
     );
   }
 

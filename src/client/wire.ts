@@ -151,9 +151,6 @@ function toWireCategory(
   { categoryId: id, [categoryName]: name }: JsonObject,
   parts: NonNullable<BodyField['categoryParts']>,
 ): JsonObject | undefined {
-  if (id === undefined && name === undefined) return undefined;
-  return {
-    ...(id !== undefined && { id }),
-    ...(name !== undefined && parts.includes('name') && { name }),
-  };
+  if (id == null && name == null) return undefined;
+  return { ...(id != null && { id }), ...(name != null && parts.includes('name') && { name }) };
 }
