@@ -108,18 +108,18 @@ export function lackingFields(
 /** Returns the fields of a noun that the records of a service need not have, by its description. */
 export function hiddenFields({ operations: all }: Contract, noun: NounName): Required<HiddenFields> {
   // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
-  const omitted: Record<string, JsonValue> = { complete: false };
+  const defaults: Record<string, JsonValue> = { complete: false };
   const writeOnly = new Set<string>();
   // It runs for each answer to a write. Lists would take five times as long.
   for (const id of Object.values(nouns[noun].operations)) {
     const { records, body } = all.get(id) ?? {};
     for (const name in records?.bounds) {
       const value = records.bounds[name]?.default;
-      if (value !== undefined) omitted[name] = value;
+      if (value !== undefined) defaults[name] = value;
     }
     for (const name in body?.fields) if (body.fields[name]?.isWriteOnly) writeOnly.add(name);
   }
-  return { omitted, writeOnly };
+  return { defaults, writeOnly };
 }
 
 /**

@@ -107,7 +107,7 @@ export function isFields(value: RecordValue): value is Fields {
 }
 
 /** Describes a value in a message: `12`, `no record`, `name "Rex", status "sold"`. */
-export function describeValue(value: RecordValue): string {
+export function valueText(value: RecordValue): string {
   if (value === null) return 'no record';
   if (!isFields(value)) return String(value);
   const fields = Object.entries(value).map(([name, field]) =>

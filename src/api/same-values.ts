@@ -2,11 +2,11 @@ import { isJsonObject, isSameNumber, type JsonValue, printJson } from '../proces
 import { fieldsOfKind } from './nouns.ts';
 import {
   categoryName,
-  describeValue,
   type Fields,
   isFields,
   type RecordValue,
   toInstant,
+  valueText,
 } from './record-values.ts';
 
 // When two values are the same. All of it is `differencesOf` with one of the comparisons of a field. From strict to loose:
@@ -18,7 +18,7 @@ import {
 /** The fields that the records of a service need not have, by our names. */
 export interface HiddenFields {
   /** The values that a field has if a record leaves it out. */
-  readonly omitted: Fields;
+  readonly defaults: Fields;
   /** The fields that no answer has. */
   readonly writeOnly?: ReadonlySet<string>;
 }
@@ -29,25 +29,25 @@ type IsSame = (expected: JsonValue | undefined, actual: JsonValue | undefined, n
 /**
  * Returns true if a record has every field of a value, with the same value. Further fields do not matter.
  *
- * @param omitted the values of fields that a record may leave out.
+ * @param defaults the values of fields that a record may leave out.
  */
-export function isMetBy(expected: RecordValue, actual: RecordValue, omitted: Fields = {}): boolean {
-  return hasAll(expected, actual, isSameField, { omitted });
+export function isMetBy(expected: RecordValue, actual: RecordValue, defaults: Fields = {}): boolean {
+  return hasAll(expected, actual, isSameField, { defaults });
 }
 
 /**
  * Returns true if two values are the same, with the same fields. Date-times are compared as instants.
  *
- * @param omitted the values of fields that a record may leave out.
+ * @param defaults the values of fields that a record may leave out.
  * @param ignored the names of fields that may differ.
  */
 export function isSameValue(
   value: RecordValue,
   other: RecordValue,
-  omitted: Fields = {},
+  defaults: Fields = {},
   ignored: ReadonlySet<string> = new Set(),
 ): boolean {
-  const hidden = { omitted, writeOnly: ignored };
+  const hidden = { defaults, writeOnly: ignored };
   return hasAll(value, other, isAlike, hidden) && hasAll(other, value, isAlike, hidden);
 }
 
@@ -94,13 +94,13 @@ export function differencesOf(
   expected: Fields,
   actual: Fields,
   compare: IsSame = isSameField,
-  { omitted, writeOnly }: HiddenFields = { omitted: {} },
+  { defaults, writeOnly }: HiddenFields = { defaults: {} },
 ): Comparison[] {
   // Somebody may have renamed a category. That is no change of its pets.
   const keyOf = (name: string) =>
     name === categoryName && (expected.categoryId ?? null) !== null ? 'categoryId' : name;
   const isSameAt = (name: string) =>
-    compare(expected[name] ?? omitted[name], actual[name] ?? omitted[name], name);
+    compare(expected[name] ?? defaults[name], actual[name] ?? defaults[name], name);
   return Object.keys(expected)
     .filter((name) => !writeOnly?.has(name) && !isSameAt(keyOf(name)))
     .map((name) => ({ name, expected: expected[name], actual: actual[name] }));
@@ -119,11 +119,11 @@ export function changesOf(after: RecordValue, now: RecordValue, writeOnlyNames: 
   return Object.fromEntries(changes);
 }
 
-/** Describes the part of a value that differs from another value. */
-export function describeDifference(value: RecordValue, other: RecordValue): string {
-  if (!isFields(value) || !isFields(other)) return describeValue(value);
+/** Returns the part of a value that differs from another value, as a text. */
+export function differenceText(value: RecordValue, other: RecordValue): string {
+  if (!isFields(value) || !isFields(other)) return valueText(value);
   const differences = [...differencesOf(value, other), ...differencesOf(other, value)];
-  return describeValue(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
+  return valueText(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
 }
 
 const dateFields = fieldsOfKind('date');

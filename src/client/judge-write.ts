@@ -186,12 +186,12 @@ function otherValues(
   );
   return others.map(({ name, expected, actual }) => {
     if (actual === undefined) return `no ${name}`;
-    const asked = expected === undefined ? 'which was to be removed' : `not ${valueText(expected, mask)}`;
-    return `${name} ${valueText(actual, mask)}, ${asked}`;
+    const asked = expected === undefined ? 'which was to be removed' : `not ${maskedText(expected, mask)}`;
+    return `${name} ${maskedText(actual, mask)}, ${asked}`;
   });
 }
 
-function valueText(value: JsonValue | undefined, mask: Mask): string {
+function maskedText(value: JsonValue | undefined, mask: Mask): string {
   return shorten(mask(printJson(value)), 100);
 }
 

@@ -168,8 +168,8 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
 
 function isValue({ records }: Operation, record: JsonObject, name: string, expected: unknown): boolean {
   // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
-  const omitted = name === 'complete' ? false : records.bounds[name]?.default;
-  const actual = record[name] ?? omitted;
+  const defaultValue = name === 'complete' ? false : records.bounds[name]?.default;
+  const actual = record[name] ?? defaultValue;
   const areTexts = typeof actual === 'string' && typeof expected === 'string';
   return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
 }

@@ -124,9 +124,9 @@ function countStatuses(pets: readonly RecordOf<'pets'>[], contract: Contract) {
   const totals = new Map<string | null, number>(
     (statusesOf(contract, 'pets') ?? []).map((status) => [status, 0]),
   );
-  const { default: omitted = null } = contract.operations.get('listPets')?.records.bounds.status ?? {};
+  const { default: defaultStatus = null } = contract.operations.get('listPets')?.records.bounds.status ?? {};
   for (const pet of pets) {
-    const status = pet.status ?? omitted;
+    const status = pet.status ?? defaultStatus;
     totals.set(status, (totals.get(status) ?? 0) + 1);
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));

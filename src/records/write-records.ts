@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../api/http.ts';
-import { describeValue, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
+import { fieldsOf, fieldText, type ServiceRecord, valueText } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
@@ -235,7 +235,7 @@ function unknownError(
 ): CliError {
   const isPlain = isPlainSet(row.intent);
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
-  const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
+  const sent = planned && lacksSent ? `; ${valueText(planned.after)} was sent` : '';
   const text = `${subjectOf(access, row)}: ${message}${sent}`;
   const look = showCommand(access.context, access.noun, row);
   const details: ErrorDetails = {

@@ -1,5 +1,5 @@
-import { describeValue, isDateTime, isFields, type RecordValue } from '../api/record-values.ts';
-import { describeDifference, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
+import { isDateTime, isFields, type RecordValue, valueText } from '../api/record-values.ts';
+import { differenceText, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned } from './row.ts';
 
@@ -22,7 +22,7 @@ export interface WriteFacts {
 }
 
 /** What a write may do. */
-export interface WriteAbilities extends Pick<HiddenFields, 'omitted'> {
+export interface WriteAbilities extends Pick<HiddenFields, 'defaults'> {
   readonly canRemove: boolean;
   /** False if an update takes only changes, so that each field stays in the record. */
   readonly canRemoveFields: boolean;
@@ -46,13 +46,13 @@ export function decide(
       return toWrite('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
-      const { omitted } = abilities;
-      if (isMetBy(value, now, omitted)) return unchanged;
+      const { defaults } = abilities;
+      if (isMetBy(value, now, defaults)) return unchanged;
       if (now === null)
         return abilities.mayCreate && expected === undefined
           ? toWrite('create', now, value)
           : failWithoutEntry(value, abilities, expected);
-      if (expected !== undefined && !isMetBy(expected, now, omitted)) return failAsChanged(expected, now);
+      if (expected !== undefined && !isMetBy(expected, now, defaults)) return failAsChanged(expected, now);
       const unremovable = abilities.canRemoveFields ? undefined : removedField(value, now);
       if (unremovable === undefined) return toWrite('set', now, value);
       return toFailure('no_removal', `${unremovable} cannot be removed: the service takes only changes`);
@@ -70,7 +70,7 @@ export function decide(
       const isAsWanted =
         expected === undefined
           ? isMetBy(wanted, now)
-          : isSameValue(expected, now, abilities.omitted, ignored);
+          : isSameValue(expected, now, abilities.defaults, ignored);
       if (!isAsWanted) return failAsChanged(wanted, now);
       return toRemoval(now, abilities.canRemove);
     }
@@ -123,7 +123,7 @@ function decideUncertain(
   planned: Planned,
   doubt: Doubt,
   now: RecordValue,
-  { createsBy, omitted }: WriteAbilities,
+  { createsBy, defaults }: WriteAbilities,
 ): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', planned };
@@ -135,11 +135,11 @@ function decideUncertain(
   if (intent.kind === 'create') return mayBeMade;
   if (action === 'remove') {
     if (now === null) return applied;
-    return isMetBy(before, now, omitted) ? writeAgain : changed;
+    return isMetBy(before, now, defaults) ? writeAgain : changed;
   }
-  if (isMetBy(before, now, omitted)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
+  if (isMetBy(before, now, defaults)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
-  if (isMetBy(after, now, omitted)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
+  if (isMetBy(after, now, defaults)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
   return now !== null && isPlainSet(intent) ? toWrite('set', before, after) : changed;
 }
 
@@ -148,17 +148,17 @@ export const perhapsMadeText = 'it may have been created: look for it before you
 
 /** Says what a write sent: `5 was sent`, `a DELETE was sent`. */
 export function sentText(after: RecordValue): string {
-  return after === null ? 'a DELETE was sent' : `${describeValue(after)} was sent`;
+  return after === null ? 'a DELETE was sent' : `${valueText(after)} was sent`;
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
 function changeText({ before, after }: Planned, now: RecordValue): string {
-  const current = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
-  return `it was ${describeValue(before)} before, ${sentText(after)}, and ${current} now`;
+  const current = now === null ? 'there is no record' : `it is ${valueText(now)}`;
+  return `it was ${valueText(before)} before, ${sentText(after)}, and ${current} now`;
 }
 
 function failAsChanged(expected: RecordValue, now: RecordValue): Outcome {
-  const message = `${describeDifference(now, expected)} now, not ${describeDifference(expected, now)} as expected`;
+  const message = `${differenceText(now, expected)} now, not ${differenceText(expected, now)} as expected`;
   return toFailure('changed', message);
 }
 
@@ -179,7 +179,7 @@ function failWithoutEntry(
   if (isFields(value)) return toFailure('no_entry', 'there is no such record');
   const fail = (clause: string) => toFailure('no_entry', `the pet has no inventory entry${clause}`);
   // A row that expects a count creates no entry.
-  if (expected !== undefined) return fail(` now, and ${describeValue(expected)} was expected`);
+  if (expected !== undefined) return fail(` now, and ${valueText(expected)} was expected`);
   if (createsBy === undefined) return fail(', and the service offers no way to create one: check the id');
   const byHand = createsBy === 'POST' ? 'create the entry with `petstore inventory create`, ' : '';
   return fail(`: check the id, ${byHand}or apply with --create-missing`);

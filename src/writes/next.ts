@@ -1,4 +1,4 @@
-import { describeValue, type RecordValue } from '../api/record-values.ts';
+import { type RecordValue, valueText } from '../api/record-values.ts';
 import { isAsBefore, isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
@@ -127,8 +127,8 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Transition {
-  const { omitted } = situation.abilities;
-  const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now, { omitted });
+  const { defaults } = situation.abilities;
+  const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now, { defaults });
   const doubt = isCertainAgain ? undefined : old.doubt;
   const state = { ...old, doubt, reading, recordBefore: old.recordBefore ?? reading.record?.fields };
   const decision = decide(state, now, situation.abilities);
@@ -254,6 +254,6 @@ function confirm(
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service added the count instead of setting it`;
     return endWithoutSuccess(state, { code: 'other_count', message });
   }
-  const clause = `${sentText(after)}, and it is ${describeValue(now)} now`;
+  const clause = `${sentText(after)}, and it is ${valueText(now)} now`;
   return endWithoutSuccess(state, { code: 'other_value', message: withClause(state, clause) });
 }

@@ -84,7 +84,7 @@ const [seenOn, seenTimes] = [
 const seenSince = 'failed changed: seen 7 now, not no seen as expected';
 const keepsFields = { canRemoveFields: false };
 const byNothing = { createsBy: undefined };
-const mayOmit = { omitted: { status: 'available' } };
+const mayOmit = { defaults: { status: 'available' } };
 const byPut = { createsBy: 'PUT' } as const;
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
@@ -204,7 +204,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
       canRemove: true,
       canRemoveFields: true,
       readOnly: new Set<string>(),
-      omitted: {},
+      defaults: {},
       ...rules,
     };
     const decision = decide({ intent, ...known }, now, given);

@@ -78,7 +78,7 @@ const abilities = {
   mayCreate: true,
   isEmbedded: false,
   readsFirst: false,
-  omitted: {},
+  defaults: {},
   writeOnly: new Set<string>(),
   readOnly: new Set<string>(),
 };
