@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { compactName, counted, shorten } from '../process/text.ts';
+import { compactName, countText, shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
 // Services say in many ways that a list has more pages, often without a word in their description. These are the names of the fields
@@ -94,7 +94,7 @@ function whyMore({ label, name, value }: PageField, { count, pages }: ListProgre
     return says(`${number}`, `, and the list has ${count}`);
   if (remainders.has(name) && number !== undefined && number > 0) return says(`${number}`);
   if (pageCounts.has(name) && number !== undefined && number > pages)
-    return says(`${number}`, `, and the list has ${counted(pages, 'page', 'pages')}`);
+    return says(`${number}`, `, and the list has ${countText(pages, 'page', 'pages')}`);
   if (moreFlags.has(name) && String(value) === 'true') return says('true');
   if (lastFlags.has(name) && String(value) === 'false') return says('false');
   if (!nextNames.has(name) || typeof value === 'boolean') return undefined;

@@ -2,7 +2,7 @@ import { type Context, followUpCommand } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { counted, groupDigits, minuteText } from '../process/text.ts';
+import { countText, groupDigits, minuteText } from '../process/text.ts';
 import { doubtOf } from '../writes/row.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { type ListedRun, listRuns, readHeader } from './list-runs.ts';
@@ -78,7 +78,7 @@ async function announceUndo(context: Context, { run, undoneRun }: SessionRuns): 
   if (uncertainRows.length > 0)
     await context.notice(
       'warning',
-      `${counted(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to find out, run \`petstore resume ${undoneRun.id}\` first`,
+      `${countText(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to find out, run \`petstore resume ${undoneRun.id}\` first`,
     );
 }
 
@@ -92,7 +92,7 @@ function undoneText({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isPerhapsWritten).length;
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
+  return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(written)} of ${countText(header.rows, 'row', 'rows')}`;
 }
 
 /** Says that nothing is left to do in a run. The exit code repeats its end. */

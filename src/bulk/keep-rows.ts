@@ -1,7 +1,7 @@
 import { isDeniedStatus } from '../client/answer-table.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
-import { counted } from '../process/text.ts';
+import { countText } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { type Outcome, outcomeOf, reasonOf } from '../writes/row.ts';
 import type { RowKeeper, SettledRow } from '../writes/settle.ts';
@@ -166,7 +166,7 @@ function whyStop({ outcome, error }: SettledRow, count: number, maxErrors: numbe
     });
   const fatal = error && whyAllFail(error);
   if (fatal || count < maxErrors) return fatal;
-  const failures = counted(count, 'write has failed or is unknown', 'writes have failed or are unknown');
+  const failures = countText(count, 'write has failed or is unknown', 'writes have failed or are unknown');
   return new CliError('partial', `${failures}, and --max-errors is ${maxErrors}`);
 }
 

@@ -7,7 +7,7 @@ import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
+import { countText, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
 import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
@@ -88,7 +88,7 @@ export function runError(
   if (!stop && states.length === 0) return undefined;
   const facts = [
     ...(stop ? [`stopped: ${stop.message}`] : []),
-    ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
+    ...(states.length > 0 ? [`${states.join(', ')} of ${countText(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
   const subject = header.undoes === undefined ? header.name : `undo ${header.undoes}`;
   // For the kinds partial and failed the counts decide, because rows may have been written before the stop.
@@ -163,7 +163,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
     const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
-    notices.push(['result', `${counted(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
+    notices.push(['result', `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
   }
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
   // The values of headers may be secret, so no command shows them.
@@ -234,8 +234,8 @@ function summaryText(report: Report, style: Style): string {
   const rowCount = rowCountOf(counts);
   const facts =
     counts.unchanged + counts.booked === rowCount
-      ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
-      : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')}${isFirstSession ? ` in ${seconds.toFixed(2)} s` : ''}`;
+      ? `nothing to do: ${countText(rowCount, 'row needs', 'rows need')} no write`
+      : `applied ${groupDigits(counts.applied)} of ${countText(rowCount, 'row', 'rows')}${isFirstSession ? ` in ${seconds.toFixed(2)} s` : ''}`;
   const stateTexts = rowStates
     .filter((state) => state !== 'applied' && counts[state] > 0)
     .map((state) => `${groupDigits(counts[state])} ${state}`);

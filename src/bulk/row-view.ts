@@ -4,7 +4,7 @@ import { differencesOf } from '../api/same-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
-import { counted, groupDigits, joinFirst, sanitize } from '../process/text.ts';
+import { countText, groupDigits, joinFirst, sanitize } from '../process/text.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { outcomeOf, reasonOf } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
@@ -154,13 +154,13 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   const facts = [
     ...(up ? [`+${groupDigits(up)}`] : []),
     ...(down ? [`-${groupDigits(down)}`] : []),
-    ...(unchanged > 0 ? [`${counted(unchanged, subject, isCount ? 'pets' : plural)} unchanged`] : []),
+    ...(unchanged > 0 ? [`${countText(unchanged, subject, isCount ? 'pets' : plural)} unchanged`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   const notices: Notice[] = [
     [
       'result',
-      `plan: ${groupDigits(rowsToWrite.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
+      `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to write${tail}`,
     ],
   ];
   const withStock = rowsToWrite.filter(({ stock }) => stock !== undefined);
@@ -168,7 +168,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
     const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
     notices.push([
       'result',
-      `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
+      `${countText(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     ]);
   }
   const booked = decidedRows.filter((row) => row.state.kind === 'booked');
@@ -176,12 +176,12 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   if (booked.length > 0)
     notices.push([
       'note',
-      `${counted(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all rows once more`,
+      `${countText(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all rows once more`,
     ]);
   for (const { count, first } of groupFailures(decidedRows))
     notices.push([
       'warning',
-      `${counted(count, 'row', 'rows')} cannot be written: ${failureText(first, noun)}`,
+      `${countText(count, 'row', 'rows')} cannot be written: ${failureText(first, noun)}`,
     ]);
   return notices;
 }

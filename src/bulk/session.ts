@@ -19,7 +19,7 @@ import {
   type UsageError,
 } from '../process/errors.ts';
 import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
-import { counted, durationText } from '../process/text.ts';
+import { countText, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
@@ -89,7 +89,7 @@ async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promi
   if (!isWrite) return;
   const { singular, plural } = rowTerms(header.noun);
   const action = header.flags.relative ? 'change' : runKinds[header.kind].action;
-  const what = `${action} ${counted(plan.rowsToWrite.length, singular, plural)}`;
+  const what = `${action} ${countText(plan.rowsToWrite.length, singular, plural)}`;
   await confirmWrite(context, { what, needsYes: true });
 }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
-import { counted } from '../process/text.ts';
+import { countText } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
 import { doubtOf, type Outcome } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
@@ -63,11 +63,10 @@ export async function settleByHand(
   const remaining = openRowCount(rowTotals(run.rows));
   const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
   if (remaining === 0) journal.appendEnd(rejects && resolve(context.io.cwd, rejects));
-  const state =
-    remaining === 0 ? ' is finished' : `: ${counted(remaining, 'row is', 'rows are')} still unknown or left`;
+  const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or left`;
   return {
     kind: 'text',
-    text: `run ${runId}${state}\n`,
+    text: `run ${runId}${remaining === 0 ? ' is finished' : rest}\n`,
     data: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     notices: rejects === undefined ? [] : [['result', `rejected rows are in ${rejects}`]],
   };

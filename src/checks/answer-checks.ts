@@ -6,7 +6,7 @@ import { fromWire } from '../client/wire.ts';
 import { headerText } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
-import { counted } from '../process/text.ts';
+import { countText } from '../process/text.ts';
 import {
   type AskOptions,
   type CheckAnswer,
@@ -205,7 +205,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   }
   // A failure of a stable operation counts more than one of a beta operation.
   const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
-  if (!gravest) return pass(`refused at ${counted(operations.length, 'operation', 'operations')}`);
+  if (!gravest) return pass(`refused at ${countText(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');
   const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
   if (isDeclared) return failureOf(gravest, reason, { expected: '401 or 403' });

@@ -7,7 +7,7 @@ import { isShown } from '../api/same-values.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
 import { faultOfNext, statedNext } from '../client/page-walk.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { counted, dayOf, withArticle } from '../process/text.ts';
+import { countText, dayOf, withArticle } from '../process/text.ts';
 import {
   type CheckAnswer,
   type CheckContext,
@@ -57,7 +57,7 @@ function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   const remarks = [judge(context, answer), remarkOnDeprecation(answer, new Date())].filter(
     (remark) => remark !== undefined,
   );
-  const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
+  const count = operation.isList ? `, ${countText(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
   if (remarks.length === 0) return pass(text, detailsOf(answer));
   return warn(`${text}; ${operation.id}: ${remarks.join('; ')}`, detailsOf(answer));

@@ -9,7 +9,7 @@ import { timeoutError, transportError } from '../client/transport/response.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
 import { type CliError, exitCodes } from '../process/errors.ts';
-import { counted, dayOf } from '../process/text.ts';
+import { countText, dayOf } from '../process/text.ts';
 import { type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
 
 // The checks that send no request: of the host name, the connection and the TLS handshake.
@@ -108,7 +108,7 @@ const failDays = 7;
 export function judgeExpiry(socket: TLSSocket): Finding {
   const validTo = new Date(socket.getPeerCertificate().valid_to);
   const days = Math.floor((validTo.getTime() - Date.now()) / 86_400_000);
-  const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
+  const reason = `expires on ${dayOf(validTo)}, in ${countText(days, 'day', 'days')}`;
   if (days >= warnDays) return pass(reason);
   const [toFinding, leastDays] = days < failDays ? [fail, failDays] : [warn, warnDays];
   return toFinding(reason, {

@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import { paintState, plainStyle, type Style } from '../output/style.ts';
 import type { ExitCode, Signal } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
-import { breakRunnerCommands, counted, durationText, escapeMarkup, sanitize } from '../process/text.ts';
+import { breakRunnerCommands, countText, durationText, escapeMarkup, sanitize } from '../process/text.ts';
 import { type CheckState, type Finding, groupOf, isFailure, states } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 
@@ -143,7 +143,7 @@ function totalLine(report: SmokeReport, style: Style): string {
     return count === 0 ? [] : [paintState(style, state, `${count} ${totalNames[state]}`)];
   });
   const clauses = [
-    `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
+    `${countText(checks, 'check', 'checks')} of ${lineText(target)}`,
     write ? 'with writes' : 'read-only',
     `in ${durationText(elapsedMs)}`,
   ];

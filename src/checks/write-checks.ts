@@ -8,7 +8,7 @@ import { followUpCommand, showCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
-import { counted } from '../process/text.ts';
+import { countText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
 import { type SettledRow, settle } from '../writes/settle.ts';
@@ -284,6 +284,6 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
       });
   }
   if (remaining.length === 0) return pass(`${leftovers.size} removed`);
-  const count = counted(remaining.length, 'record is', 'records are');
+  const count = countText(remaining.length, 'record is', 'records are');
   return fail(`${count} or may be left; delete by hand: ${remaining.join('; ')}`);
 }

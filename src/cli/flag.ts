@@ -1,6 +1,6 @@
 import { type KeyFlags, keyRules, keySummary, type SettingKey } from '../config/keys.ts';
 import { parseAt, parseChoice } from '../process/errors.ts';
-import { inWords } from '../process/text.ts';
+import { choicesText } from '../process/text.ts';
 import { nameOf } from './command-words.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
@@ -141,7 +141,7 @@ function collect<Value>(
 }
 
 export function meaningOf({ summary, choices }: Argument): string {
-  return choices ? `${summary} (one of ${inWords(choices)})` : summary;
+  return choices ? `${summary} (one of ${choicesText(choices)})` : summary;
 }
 
 export function keyFlag(key: SettingKey): Flag<string | undefined> {

@@ -2,7 +2,7 @@ import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { caseless } from '../process/text.ts';
+import { foldCase } from '../process/text.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
 import { pagesOf } from './page-walk.ts';
 
@@ -162,7 +162,7 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
   const { enum: choices } = parameter.bounds ?? {};
   // The parameter may spell a status differently from the records.
   if (typeof filter === 'string' && choices)
-    return choices.find((choice) => caseless(choice) === caseless(filter));
+    return choices.find((choice) => foldCase(choice) === foldCase(filter));
   return filter;
 }
 
@@ -171,7 +171,7 @@ function isValue({ records }: Operation, record: JsonObject, name: string, expec
   const defaultValue = name === 'complete' ? false : records.bounds[name]?.default;
   const actual = record[name] ?? defaultValue;
   const areTexts = typeof actual === 'string' && typeof expected === 'string';
-  return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
+  return areTexts ? foldCase(actual) === foldCase(expected) : actual === expected;
 }
 
 /** Collects the records of a list, by our names. */

@@ -10,7 +10,7 @@ import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { parseChoice } from '../process/errors.ts';
-import { caseless, countCaseless, sanitize } from '../process/text.ts';
+import { countCaseless, foldCase, sanitize } from '../process/text.ts';
 import { isIdText, statusesOf } from '../records/record-fields.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
@@ -120,7 +120,7 @@ async function readAllRecords<K extends ListId>(
 function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { prefix }: Cursor): Offer[] {
   const counts = countCaseless(records.map(({ name }) => name));
   const isClear = (name: string) =>
-    counts.get(caseless(name)) === 1 && !name.startsWith('-') && !isIdText(name);
+    counts.get(foldCase(name)) === 1 && !name.startsWith('-') && !isIdText(name);
   return records.map(({ id, name }) =>
     !/^\d/.test(prefix) && isClear(name) ? { word: name } : { word: `${id}`, summary: name },
   );

@@ -11,7 +11,7 @@ import { resolvePaths } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { InputError, UsageError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
-import { counted } from '../process/text.ts';
+import { countText } from '../process/text.ts';
 import type { PulledRecords } from '../server/store-file.ts';
 
 const pull = verb({
@@ -48,7 +48,7 @@ const pull = verb({
     const count = Object.values(records).flat().length;
     await context.notice(
       'status',
-      `pulled ${counted(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
+      `pulled ${countText(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
     );
   },
 });

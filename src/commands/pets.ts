@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
-import { caseless } from '../process/text.ts';
+import { foldCase } from '../process/text.ts';
 import { recordView } from '../records/access.ts';
 import { parseText } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
@@ -27,11 +27,11 @@ const list = verb({
   },
   view: (context) => recordView(context, pets, 'list'),
   async run(context, { status, category, name, ...flags }) {
-    const part = name === undefined ? undefined : caseless(name);
+    const part = name === undefined ? undefined : foldCase(name);
     return (await import('../records/list-and-get.ts')).listRecords(context, pets, {
       status,
       where: { categoryId: category },
-      matches: part === undefined ? undefined : ({ name }) => caseless(`${name}`).includes(part),
+      matches: part === undefined ? undefined : ({ name }) => foldCase(`${name}`).includes(part),
       ...flags,
     });
   },

@@ -1,6 +1,6 @@
 import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
 import { keepHeapSmall } from '../process/io.ts';
-import { counted, moreLikeThis } from '../process/text.ts';
+import { countText, moreLikeThis } from '../process/text.ts';
 import { type InputFile, type InputFormat, recordPlace } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 
@@ -95,7 +95,7 @@ function invalidWarnings(input: NamedInput, issues: readonly Issue[]): string[] 
 }
 
 function leftOutWarning({ name }: NamedInput, count: number, participle: string): string[] {
-  return count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
+  return count === 0 ? [] : [`${name}: ${countText(count, 'row is', 'rows are')} ${participle}`];
 }
 
 /** Collects the rows of an input, one for each id, and the issues of the invalid rows. */
@@ -211,7 +211,7 @@ function pickExamples({ format }: NamedInput, issues: readonly Issue[]): Issue[]
 function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputError | ManyError {
   const { name } = input;
   const [first, ...others] = issues;
-  const message = `${name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
+  const message = `${name}: ${countText(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
   const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint);
   if (first && others.length === 0) return toError(first);
   const summary = new InputError(message);

@@ -1,5 +1,5 @@
 import type { Io, OutputStream } from '../process/io.ts';
-import { counted } from '../process/text.ts';
+import { countText } from '../process/text.ts';
 import { type Column, cellText, compareBy, pickColumns, type View } from './columns.ts';
 import {
   type Print,
@@ -141,7 +141,7 @@ export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, optio
     if (leftOut > 0)
       await notice(
         'warning',
-        `left out ${counted(leftOut, 'record', 'records')} without ${columns[0]?.name}`,
+        `left out ${countText(leftOut, 'record', 'records')} without ${columns[0]?.name}`,
       );
   }
 

@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util';
 import { ExactNumber } from './exact-json.ts';
-import { inWords, shorten } from './text.ts';
+import { choicesText, shorten } from './text.ts';
 
 /** The exit codes. Scripts rely on them, and `petstore help exit-codes` lists them. */
 export const exitCodes = {
@@ -176,7 +176,7 @@ export function parseAt<Value>(place: string, value: unknown, parse: () => Value
 /** Parses one of a few words. @throws ValueError for any other text. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const match = choices.find((choice) => choice === text);
-  if (match === undefined) throw new ValueError(`must be one of ${inWords(choices)}`);
+  if (match === undefined) throw new ValueError(`must be one of ${choicesText(choices)}`);
   return match;
 }
 

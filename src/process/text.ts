@@ -95,7 +95,7 @@ export function groupDigits(value: number | bigint): string {
 }
 
 /** `1 row`, `2,000 rows`. */
-export function counted(count: number, singular: string, plural: string): string {
+export function countText(count: number, singular: string, plural: string): string {
   return `${groupDigits(count)} ${count === 1 ? singular : plural}`;
 }
 
@@ -106,7 +106,7 @@ export function joinFirst(texts: readonly string[], most: number): string {
 }
 
 /** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
-export function inWords(choices: readonly string[]): string {
+export function choicesText(choices: readonly string[]): string {
   return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
@@ -132,14 +132,14 @@ export function flagName(name: string): string {
 }
 
 /** Converts a text into the form in which texts are compared without case. Letters and their accents are joined. */
-export function caseless(text: string): string {
+export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
-/** Counts texts that differ at most in case. @returns the counts by what `caseless` makes of a text */
+/** Counts texts that differ at most in case. @returns the counts by what `foldCase` makes of a text */
 export function countCaseless(texts: Iterable<string>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const text of texts) counts.set(caseless(text), (counts.get(caseless(text)) ?? 0) + 1);
+  for (const text of texts) counts.set(foldCase(text), (counts.get(foldCase(text)) ?? 0) + 1);
   return counts;
 }
 

@@ -7,7 +7,7 @@ import { collectFields } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { caseless, groupDigits, joinFirst } from '../process/text.ts';
+import { foldCase, groupDigits, joinFirst } from '../process/text.ts';
 import { type IdOrName, maxListedIds } from './record-fields.ts';
 
 interface PetOrCategory {
@@ -66,7 +66,7 @@ export class Names {
         'give the id, or bind a list with `petstore api bind --map`',
       );
     const records = await this.readList(noun);
-    const matches = records.filter((record) => caseless(record.name) === caseless(name));
+    const matches = records.filter((record) => foldCase(record.name) === foldCase(name));
     const [match] = matches;
     if (!match) {
       const list = followUpCommand(this.context, [noun, 'list']);

@@ -7,7 +7,7 @@ import { parseFileCount, parseFileId, parseId, parseQuantity } from '../input/nu
 import type { Column, View } from '../output/columns.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { caseless, flagName, joinFirst } from '../process/text.ts';
+import { flagName, foldCase, joinFirst } from '../process/text.ts';
 
 /** How people write the values of a kind of field. */
 interface FieldKindRules {
@@ -200,7 +200,7 @@ function parseDate(text: string): string {
 /** Returns the choice of the service that a text means. Case and outer spaces do not matter. @throws ValueError if there is none. */
 function toServiceSpelling(text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text;
-  const match = choices.find((choice) => caseless(choice) === caseless(text.trim()));
+  const match = choices.find((choice) => foldCase(choice) === foldCase(text.trim()));
   if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
   return match;
 }
