@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
+import { refusal } from '../helpers/recording-server.ts';
 import { failed, fakeIo } from '../helpers/run-cli.ts';
 import {
   holdWrites,
@@ -278,6 +279,9 @@ test('a resume plans by what it reads, and a stop leaves uncertain rows unknown'
   });
   trouble(shop, () => 401);
   expect(await shop.report('resume --yes --concurrency 1')).toMatchObject({ code: 4, unknown: 2 });
+  shop.misbehave = () => refusal(500);
+  const hint = expect.stringContaining('petstore runs settle r1 1 2 --as applied');
+  expect(await shop.report('resume --yes --retries 0')).toMatchObject({ code: 6, error: { hint } });
   shop.misbehave = undefined;
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2 });
 });
