@@ -3,8 +3,8 @@ import {
   asksForHelp,
   completionOf,
   findHelp,
+  findMeaning,
   findUnknown,
-  locate,
   printOffers,
   readPage,
   readTable,
@@ -36,10 +36,10 @@ export function answerLine(
   const hasOnlyHelpFlags = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
   if (asksForHelp(words))
     return { code: hasOnlyHelpFlags ? showHelp(table, words, dist) : undefined, command: 'help' };
-  const { command, operands } = locate(table, words);
+  const { command, operands } = findMeaning(table, words);
   const name = command.path.replaceAll(' ', '-') || 'other';
   const unknown = findUnknown(table, command, operands);
-  if (!hasOnlyHelpFlags || (command.acts && !unknown)) return { code: undefined, command: name };
+  if (!hasOnlyHelpFlags || (command.canRunAlone && !unknown)) return { code: undefined, command: name };
   const code = unknown ? refuse(unknown) : writeAll(2, readPage(dist, command.path, isStyled(2)), 2);
   return { code, command: name };
 }

@@ -22,7 +22,7 @@ export interface Plan {
 const minRowsForList = 100;
 
 /** How a plan reads records. */
-export interface Readers {
+export interface PlanSources {
   readonly port: RecordPort;
   /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
   readonly stocks: RecordPort | undefined;
@@ -39,7 +39,7 @@ export interface Readers {
  */
 export async function planRun(
   runs: SessionRuns,
-  { port, stocks, concurrency }: Readers,
+  { port, stocks, concurrency }: PlanSources,
   onRead: () => void,
 ): Promise<Plan> {
   const rows = runs.run.rows.filter(isResumable);

@@ -22,7 +22,7 @@ import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toListedRun } from './list-runs.ts';
-import { type Plan, planRun, type Readers } from './plan.ts';
+import { type Plan, type PlanSources, planRun } from './plan.ts';
 import { type Report, reportOutput, reportView } from './report.ts';
 import {
   countProblems,
@@ -107,7 +107,7 @@ function previewOutput(run: Run, plan: Plan, isDiff: boolean, guardError: UsageE
 }
 
 /** What a session works with. */
-interface Session extends Readers {
+interface Session extends PlanSources {
   readonly client: Client;
   readonly stop: Stop<CliError>;
 }

@@ -23,7 +23,7 @@ export interface CommandWords {
   readonly summary: string;
   readonly verbs: readonly string[];
   /** True if it can be run without a verb. */
-  readonly acts: boolean;
+  readonly canRunAlone: boolean;
   readonly args: readonly WordSlot[];
   /** Its own flags, without those that every command takes. */
   readonly flags: readonly WordSlot[];
@@ -41,8 +41,8 @@ interface LineMeaning {
   /** The words that are not commands, flags or values of flags. */
   readonly operands: readonly string[];
   /** The flag that waits for its value at the end of the line. */
-  readonly open: WordSlot | undefined;
-  readonly isEnded: boolean;
+  readonly pending: WordSlot | undefined;
+  readonly isAfterDashes: boolean;
 }
 
 /** The error for a command that a group does not have. */
@@ -118,7 +118,7 @@ export function findHelp(table: WordTable, words: readonly string[]): string | U
   const topic = words[0] === 'help' && rest.length === 1 && table.topics.find((name) => name === rest[0]);
   if (topic) return `help ${topic}`;
   if (words.length === 0) return 'introduction';
-  const { command, operands } = locate(table, rest);
+  const { command, operands } = findMeaning(table, rest);
   return findUnknown(table, command, operands) ?? command.path;
 }
 
@@ -136,37 +136,38 @@ export function findUnknown(
   return { message: `${name}: unknown command '${word}'`, hint };
 }
 
-/** Finds the command, the arguments and the open flag of a line. It skips unknown flags. */
-export function locate(table: WordTable, words: readonly string[]): LineMeaning {
+/** Finds the command, the arguments and the pending flag of a line. It skips unknown flags. */
+export function findMeaning(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
-  let open: WordSlot | undefined;
+  let pending: WordSlot | undefined;
   const operands: string[] = [];
   for (const word of words) {
     const isFlag = word.startsWith('-') && word !== '-';
-    if (open && !(isFlag && open.syntax.includes('['))) {
-      open = undefined;
+    if (pending && !(isFlag && pending.syntax.includes('['))) {
+      pending = undefined;
     } else if (word === '--') {
-      return { command, operands, open: undefined, isEnded: true };
+      return { command, operands, pending: undefined, isAfterDashes: true };
     } else if (isFlag) {
-      open = openFlag(flagSlots(table, command), word);
+      pending = openFlag(flagSlots(table, command), word);
     } else {
       const verb = operands.length === 0 ? findVerb(table, command.path, word) : undefined;
       if (verb) command = verb;
       else operands.push(word);
     }
   }
-  return { command, operands, open, isEnded: false };
+  return { command, operands, pending, isAfterDashes: false };
 }
 
 /** Finds the possible completions of the last word. */
 export function completionOf(table: WordTable, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
-  const { command, operands, open, isEnded } = locate(table, words.slice(0, -1));
-  if (isEnded) return { offers: files, stem: '' };
+  const { command, operands, pending, isAfterDashes } = findMeaning(table, words.slice(0, -1));
+  if (isAfterDashes) return { offers: files, stem: '' };
   const flags = flagSlots(table, command);
-  const flag =
-    attached === '' ? open : flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax));
+  const flag = attached
+    ? flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax))
+    : pending;
   if (flag) {
     const end = flag.isList ? Math.max(attached.length, current.lastIndexOf(',') + 1) : attached.length;
     return { offers: offersOf(table, flag), stem: current.slice(0, end) };

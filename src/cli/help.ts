@@ -61,7 +61,7 @@ function makeTable(nodes: readonly CommandNode[]): WordTable {
       aliases: command.aliases ?? [],
       summary: command.summary,
       verbs: isGroup(command) ? command.verbs.map(({ name }) => name) : [],
-      acts: action !== undefined,
+      canRunAlone: action !== undefined,
       args: Object.values(action?.args ?? {}).map(toSlot),
       flags: Object.entries(flagsOf(command)).flatMap(([key, flag]) =>
         Object.hasOwn(globalFlags, key) ? [] : toSlot(flag),

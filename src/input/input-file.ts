@@ -79,7 +79,7 @@ async function* checkedBytes(
   try {
     for await (const piece of pieces) {
       size += piece.length;
-      if (size > most) throw tooLong(name);
+      if (size > most) throw tooLongError(name);
       yield piece;
     }
   } catch (error) {
@@ -92,12 +92,12 @@ async function readText(head: string, pieces: AsyncIterable<string>, name: strin
   let text = head;
   for await (const piece of pieces) {
     text += piece;
-    if (text.length > maxBytes) throw tooLong(name);
+    if (text.length > maxBytes) throw tooLongError(name);
   }
   return text;
 }
 
-function tooLong(name: string): InputError {
+function tooLongError(name: string): InputError {
   return new InputError(
     `${name}: is longer than 256 MiB`,
     'only a file of CSV or JSON lines can be longer: it is read as a stream',

@@ -34,7 +34,7 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   /** The name of a record in messages, such as `pet`. */
   readonly noun: string;
   /** The field of an input without a header or objects, such as a list of ids. Without it every input must have columns. */
-  readonly bareField?: string;
+  readonly loneField?: string;
   /** Returns the row of a record. @throws CliError if the record is not valid. */
   toRow(record: InputRecord): Row;
   /**
@@ -76,7 +76,7 @@ export async function readRecords<Row extends InputRow>(
   const { name } = inputFile;
   const { format, pages } = await splitInput(inputFile, (cell) => isColumn(cell, layout));
   if (!format) return { format, pages: [], header: () => '' };
-  let header = layout.bareField ?? '';
+  let header = layout.loneField ?? '';
   let toRecord: RecordReader | undefined;
   async function* parsedPages(inputFormat: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
     const isOfTable = isTable(inputFormat);
@@ -90,8 +90,8 @@ export async function readRecords<Row extends InputRow>(
       const [first] = records;
       if (!first) continue;
       if (!toRecord && !isOfTable) toRecord = objectReader(layout);
-      if (!toRecord && isBare(first, layout))
-        toRecord = tableReader([layout.bareField], [layout.bareField], inputFormat);
+      if (!toRecord && isLone(first, layout))
+        toRecord = tableReader([layout.loneField], [layout.loneField], inputFormat);
       if (!toRecord) {
         // A spreadsheet may write empty cells behind the header.
         const { cells = [] } = first;
@@ -127,9 +127,9 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
 }
 
 /** Returns true if a table has no header: its first record is one cell that is not the name of a column. */
-function isBare({ cells = [], problem }: SplitRecord, layout: ColumnRules & { bareField?: string }): boolean {
+function isLone({ cells = [], problem }: SplitRecord, layout: ColumnRules & { loneField?: string }): boolean {
   const [cell = '', ...others] = cells;
-  return layout.bareField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
+  return layout.loneField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
 }
 
 /** Finds the fields of a header. @throws InputError if the layout refuses its columns. */

@@ -44,7 +44,7 @@ export async function readRows<Row extends InputRow>(
   const table = await collectRows(inputFile, layout);
   const { format, issues, total, repeats, additions, header } = table;
   // A list of ids without a header may be empty: another command may have printed none.
-  if (!format && path !== undefined && layout.bareField === undefined)
+  if (!format && path !== undefined && layout.loneField === undefined)
     throw new InputError(`${name}: is empty`);
   const input = { name, format: format ?? { kind: 'csv' as const, delimiter: ',' } };
   if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);

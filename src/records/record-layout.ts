@@ -37,7 +37,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
       : hasFields && (noun.fields.some((field) => field.name === name) || takesField(operation, name));
   return {
     ...columnRules(access),
-    ...(!hasFields && { bareField: 'id' }),
+    ...(!hasFields && { loneField: 'id' }),
     ...(kind === 'create' && { printedKey: 'id' }),
     noun: noun.singular,
     mayRepeat: true,

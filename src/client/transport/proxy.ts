@@ -66,7 +66,7 @@ export function statusOfProxy({ message }: Error): number | undefined {
 }
 
 /** Makes the error of a proxy that cannot be reached, or cannot reach the service. @param error of undici or of a socket. */
-export function proxyFailure({ source, label, authorization }: HttpProxy, error: Error): CliError {
+export function proxyError({ source, label, authorization }: HttpProxy, error: Error): CliError {
   const name = `the proxy ${label} (${source})`;
   const status = statusOfProxy(error);
   if (status !== undefined) {

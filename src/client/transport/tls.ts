@@ -83,7 +83,7 @@ async function readTlsFile(file: NamedFile | undefined): Promise<string | undefi
   try {
     return file && (await readWhole(file.path, maxBytes)).toString();
   } catch (error) {
-    throw unusableFile(file as NamedFile, systemReason(error));
+    throw unusableFileError(file as NamedFile, systemReason(error));
   }
 }
 
@@ -91,10 +91,10 @@ function readPem(file: NamedFile, why: string, read: () => unknown): void {
   try {
     read();
   } catch {
-    throw unusableFile(file, why);
+    throw unusableFileError(file, why);
   }
 }
 
-function unusableFile({ path, givenBy }: NamedFile, why: string): InputError {
+function unusableFileError({ path, givenBy }: NamedFile, why: string): InputError {
   return new InputError(`${givenBy}: ${path}: ${why}`);
 }

@@ -3,7 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 import type { SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
 import { pathOf, socketTarget, type TransportOptions } from './node-http.ts';
-import { type HttpProxy, proxyFailure, statusOfProxy } from './proxy.ts';
+import { type HttpProxy, proxyError, statusOfProxy } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
 
 /** The transport for many requests, and for all that go through a proxy. It loads slowly, but is much faster than node:http. */
@@ -63,7 +63,7 @@ async function openDispatcher(
     factory: (url, { connect }: { connect: Connector }) =>
       openPool(url, (target, callback) =>
         connect(target, (...[error, socket]) =>
-          error ? callback(proxyFailure(proxy, error), null) : withoutOptimising(callback)(null, socket),
+          error ? callback(proxyError(proxy, error), null) : withoutOptimising(callback)(null, socket),
         ),
       ),
   });
@@ -107,7 +107,7 @@ class ResponseHandler extends ResponseCollector implements Dispatcher.DispatchHa
 
   onError(error: Error): void {
     const isOfProxy = this.proxy && statusOfProxy(error) !== undefined;
-    this.fail(isOfProxy ? proxyFailure(this.proxy, error) : error);
+    this.fail(isOfProxy ? proxyError(this.proxy, error) : error);
   }
 }
 

@@ -89,7 +89,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
 export async function unbind(context: Context): Promise<void> {
   requireOnline(context, 'api unbind');
   const baseUrl = context.settings.get('base-url');
-  if (baseUrl === undefined) throw noBaseUrl('api unbind');
+  if (baseUrl === undefined) throw noBaseUrlError('api unbind');
   const { origin } = new URL(baseUrl);
   const { profile } = context.settings;
   const active = bindingScope(profile?.value, origin);
@@ -108,7 +108,7 @@ function requireOnline({ settings }: Context, command: string): void {
     );
 }
 
-function noBaseUrl(command: string): UsageError {
+function noBaseUrlError(command: string): UsageError {
   return new UsageError(`${command}: no base URL is set, and a binding belongs to an address`, {
     hint: 'give --base-url <url>, or name a profile with --profile <name>',
     code: 'no_target',
@@ -173,7 +173,7 @@ function findAddress(settings: Settings, description: Description, basePathFlag:
   const { url } = description;
   const servers = serversOf(description.document, url ?? baseUrl);
   const address = baseUrl ?? servers[0] ?? (url && new URL(url).origin);
-  if (address === undefined) throw noBaseUrl('api bind');
+  if (address === undefined) throw noBaseUrlError('api bind');
   const { origin } = new URL(address);
   const server = servers.find((url) => new URL(url).origin === origin);
   const hasPath = baseUrl !== undefined && pathnameOf(baseUrl) !== '';
