@@ -54,11 +54,14 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Lis
   }
   if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== undefined && header.profile !== settings.profile?.value;
+    const isOffline = header.target.address.startsWith('offline:');
+    const offlineHint = settings.offline ? 'its store was reset or replaced since' : 'give --offline';
+    const serviceHint = isOfOtherProfile
+      ? `give --profile ${header.profile}`
+      : 'give the --base-url of that run, and set its tenant';
     throw new UsageError(
       `run ${info.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
-      isOfOtherProfile
-        ? `give --profile ${header.profile}`
-        : 'give the --base-url of that run, or --offline, and set the tenant of that run',
+      isOffline ? offlineHint : serviceHint,
     );
   }
   requireReadableRuns(list, target, info);

@@ -4,11 +4,11 @@ import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { countText } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
-import { doubtOf, type Outcome } from '../writes/row.ts';
+import { doubtOf, type Outcome, reasonOf } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
 import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
-import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
+import { findRun, journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import type { Run } from './run.ts';
 import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowTotals } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
@@ -37,7 +37,9 @@ export async function settleByHand(
   const twice = names.find((one) => names.some(({ name, made }) => name === one.name && made !== one.made));
   if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
   // A row may be named twice, as `42` and as `line:7`.
-  const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
+  // What a person has said can be corrected until an undo has acted on it.
+  const canCorrect = findRun(list, runId).undo === undefined;
+  const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as, canCorrect)))];
   const settled = new Map(outcomes);
   const idsAfter = run.rows.map((row) => idOfRow({ id: row.id, state: settled.get(row) ?? row.state }));
   const shared = names.find(
@@ -73,7 +75,12 @@ export async function settleByHand(
 }
 
 /** @throws UsageError for a name that no row has, for a row whose state is certain, and for an applied create without an id. */
-function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [RunRow, Outcome] {
+function toOutcome(
+  run: Run,
+  { name, made }: NamedRow,
+  as: 'applied' | 'failed',
+  canCorrect: boolean,
+): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
@@ -82,7 +89,8 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     );
   const state = row.state.kind;
   const takesId = row.intent.kind === 'create' && as === 'applied';
-  if (state !== 'unknown' && !isLeft(row))
+  const isCorrection = canCorrect && reasonOf(row.state)?.code === 'settled';
+  if (state !== 'unknown' && !isLeft(row) && !isCorrection)
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
     );
