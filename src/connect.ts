@@ -1,6 +1,6 @@
 import { version } from '../package.json';
 import { builtInContract, lifecycleText } from './api/contract.ts';
-import { isEmbedded, type Transport } from './api/http.ts';
+import { isEmbeddedUrl, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { CheckedService } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
@@ -71,7 +71,7 @@ export async function connectForChecks(context: Context, strict = false): Promis
   const client = await context.client('checks');
   const { baseUrl } = client;
   const proxy = findProxy(new URL(baseUrl), io.env);
-  const whyNoSocket = isEmbedded(baseUrl)
+  const whyNoSocket = isEmbeddedUrl(baseUrl)
     ? 'the embedded store has no socket'
     : proxy && `requests go through the proxy ${proxy.label}`;
   return {
@@ -175,7 +175,7 @@ async function collectHeaders(context: Context, sources: HeaderSources): Promise
   const userHeaders = headerFlags.map(parseHeaderFlag);
   const tokenHeaderNames = [settings.get('auth-header'), contract.tokenHeader?.name ?? []].flat();
   for (const name of tokenHeaderNames) secrets.addHeader(name);
-  if (!isEmbedded(baseUrl) && !settings.get('allow-insecure-http'))
+  if (!isEmbeddedUrl(baseUrl) && !settings.get('allow-insecure-http'))
     requireSecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
   const { tokenHeaders = [], ...credential } = await readCredential(context, sources);

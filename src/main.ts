@@ -40,7 +40,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const running = commandLine.run(context);
   try {
     const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
-    for (const held of notices.take()) await notices.notice('summary', lineOf(held));
+    for (const held of notices.takeHeld()) await notices.notice('summary', lineOf(held));
     return exitCode;
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
@@ -127,7 +127,7 @@ async function report(
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const text = hasJsonErrors
-    ? errorJson(error, notices.take())
+    ? errorJson(error, notices.takeHeld())
     : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await io.stderr.write(text + stack).catch(() => {});

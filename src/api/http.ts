@@ -150,7 +150,7 @@ const requestIdNames = ['request-id', 'x-request-id', 'x-correlation-id', 'trace
 /** The origin of the embedded store. No socket can reach this origin. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
 
-export function isEmbedded(baseUrl: string): boolean {
+export function isEmbeddedUrl(baseUrl: string): boolean {
   return baseUrl.startsWith(embeddedOrigin);
 }
 

@@ -1,4 +1,4 @@
-import { isEmbedded } from '../api/http.ts';
+import { isEmbeddedUrl } from '../api/http.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { graceMs, type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
@@ -55,7 +55,7 @@ export async function runSmoke(
     const failures = failureIfIncomplete(ran, selection, service, stop, signal);
     const { baseUrl } = service.client;
     return {
-      target: isEmbedded(baseUrl) ? 'the embedded store' : baseUrl,
+      target: isEmbeddedUrl(baseUrl) ? 'the embedded store' : baseUrl,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write,

@@ -31,7 +31,7 @@ export function lineOf([level, text]: Notice): string {
 export interface Notices {
   notice(...notice: Notice): Promise<void>;
   /** Removes and returns the notices that are held back. */
-  take(): Notice[];
+  takeHeld(): Notice[];
 }
 
 interface NoticesOptions {
@@ -62,7 +62,7 @@ export function createNotices({
       if (hasJsonErrors && level.isHeld) heldNotices.push(notice);
       else if (!isSilent) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
     },
-    take: () => heldNotices.splice(0),
+    takeHeld: () => heldNotices.splice(0),
   };
 }
 

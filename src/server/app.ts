@@ -86,7 +86,7 @@ function toResponse(result: HandlerResult, { method }: Operation, url: UrlParts)
   }
   if (result.status === 204) return { status: 204, headers: {}, body: '' };
   const { status, stored } = result;
-  const headers = { 'content-type': mediaType, etag: stored.tag };
+  const headers = { 'content-type': mediaType, etag: stored.etag };
   if (status === 200) return { status, headers, body: stored.text };
   const location = method === 'POST' ? `${url.path}/${stored.id}` : url.path;
   return { status, headers: { ...headers, location }, body: stored.text };
@@ -111,10 +111,10 @@ function requirePreconditions(headers: HttpHeaders, records: Collection, id: big
   if (ifMatch === undefined && !mustBeNew) return;
   const stored = records.get(id);
   const tags = ifMatch?.trim().split(/\s*,\s*/);
-  if (tags && !(stored && tags.some((tag) => tag === '*' || tag === stored.tag)))
+  if (tags && !(stored && tags.some((tag) => tag === '*' || tag === stored.etag)))
     throw new Refusal(
       'precondition_failed',
-      stored ? `the record has changed: its ETag is ${stored.tag}` : 'the record does not exist (If-Match)',
+      stored ? `the record has changed: its ETag is ${stored.etag}` : 'the record does not exist (If-Match)',
     );
   if (stored && mustBeNew) throw new Refusal('precondition_failed', 'the record exists (If-None-Match)');
 }

@@ -9,7 +9,7 @@ export class StoredRecord<Value extends object = object> {
   readonly id: bigint;
   readonly record: Value;
   private printed: string | undefined;
-  private hashed: string | undefined;
+  private cachedEtag: string | undefined;
 
   constructor(id: bigint, record: Value) {
     this.id = id;
@@ -23,9 +23,9 @@ export class StoredRecord<Value extends object = object> {
   }
 
   /** The strong entity tag of the record: two hashes of its text. @see RFC 9110, 8.8.3 */
-  get tag(): string {
-    this.hashed ??= `"${hashOf(this.text)}-${hashOf(this.text, 0x01234567)}"`;
-    return this.hashed;
+  get etag(): string {
+    this.cachedEtag ??= `"${hashOf(this.text)}-${hashOf(this.text, 0x01234567)}"`;
+    return this.cachedEtag;
   }
 }
 

@@ -1,5 +1,5 @@
 import { fieldBounds, hiddenFields, offeredOperation, takesField } from '../api/contract.ts';
-import { isEmbedded } from '../api/http.ts';
+import { isEmbeddedUrl } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { changesOf, type HiddenFields } from '../api/same-values.ts';
@@ -106,7 +106,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     canRemoveFields: update?.method !== 'PATCH',
     readsFirst: sendsWhole || needsTag === true,
     createsBy,
-    isEmbedded: isEmbedded(client.baseUrl),
+    isEmbedded: isEmbeddedUrl(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
     readOnly: new Set(bodies.flatMap(({ readOnlyNames }) => readOnlyNames)),
     ...hiddenFields(client.contract, name),
