@@ -41,6 +41,8 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   const line = await parseLine(program, argv);
   const { values, command, problem } = line;
   if (values.version === true) return readCommandLine(['version'], program);
+  // In `-yh` only commander sees the flag.
+  if (values.help === true && !asksForHelp(argv)) return readCommandLine([...line.path, '--help'], program);
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
   // bin/petstore.js answers most of these lines without the program.

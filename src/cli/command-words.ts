@@ -115,10 +115,10 @@ export function asksForHelp(words: readonly string[]): boolean {
 export function findHelp(table: WordTable, words: readonly string[]): string | UnknownCommand {
   const rest = withoutHelp(words);
   // `runs --help` is the help of a command, and `help runs` is a topic.
-  const topic = words[0] === 'help' && rest.length === 1 && table.topics.find((name) => name === rest[0]);
-  if (topic) return `help ${topic}`;
-  if (words.length === 0) return 'introduction';
   const { command, operands } = findMeaning(table, rest);
+  const name = [command.path, ...operands].join(' ').trim();
+  if (words[0] === 'help' && table.topics.includes(name)) return `help ${name}`;
+  if (words.length === 0) return 'introduction';
   return findUnknown(table, command, operands) ?? command.path;
 }
 

@@ -71,7 +71,9 @@ const show = verb({
   async run(context, { run: id }) {
     const { list, info } = await findShown(context, id);
     const run = await readRun(list, info.id);
-    const isRemoved = run.header.kind === 'delete' && context.printer().content === 'documents';
+    const { printer, flags } = context;
+    const isData = printer().content === 'documents' && flags.fields === undefined;
+    const isRemoved = run.header.kind === 'delete' && isData;
     const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
     return { kind: 'list', pages: inPages(printed as Iterable<object>) };
   },

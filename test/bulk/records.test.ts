@@ -124,6 +124,10 @@ test('what a delete removed is printed with its counts as records that create ta
   ]);
   const { stdout } = await shop.run('runs show r1 -o json');
   expect(JSON.parse(stdout)).toEqual([{ ...seen, _quantity: 5 }]);
+  const rows = await shop.run('runs show r1 -o json --fields id,state');
+  expect(JSON.parse(rows.stdout)).toEqual(
+    [1, 2].map((id) => ({ id, state: id === 1 ? 'applied' : 'failed' })),
+  );
   shop.write('again.json', stdout);
   const again = await shop.run('pets create --from again.json --yes');
   expect(again.stderr).toMatch(/^note: create does not use id, seen, _quantity of again.json$/m);

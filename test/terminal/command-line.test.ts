@@ -12,14 +12,18 @@ test('petstore alone shows an introduction and exits 0', async () => {
   expect(await runCli([])).toMatchObject({ code: 0, stdout, stderr: '' });
 });
 
-test.each(['help pets list', 'pets help list', '--help pets list', 'pets -h list', 'pets list --help'])(
-  'petstore %s shows the help of the command on stdout',
-  async (line) => {
-    const run = await runCli(line);
-    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('--status'), stderr: '' });
-    expect(run).toEqual(await runCli('pets list --help'));
-  },
-);
+test.each([
+  'help pets list',
+  'pets help list',
+  '--help pets list',
+  'pets -h list',
+  'pets list --help',
+  'pets list -yh',
+])('petstore %s shows the help of the command on stdout', async (line) => {
+  const run = await runCli(line);
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('--status'), stderr: '' });
+  expect(run).toEqual(await runCli('pets list --help'));
+});
 
 test.each(['version', '--version', '--version -o json', '--quiet --version', '--profile none --version'])(
   'petstore %s prints the version',
@@ -72,6 +76,10 @@ test.each([
   expect(stderr).toMatch(/^error: petstore/);
   expect(stderr).toContain(message);
   expect(stderr).not.toContain('s3cret');
+});
+
+test('a topic may have flags', async () => {
+  expect(await runCli('help formats -q')).toEqual(await runCli('help formats'));
 });
 
 test('help may follow flags, show is get, and inventory add is adjust', async () => {
