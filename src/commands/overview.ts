@@ -134,8 +134,11 @@ function countStatuses(pets: readonly RecordOf<'pets'>[], contract: Contract) {
 
 type Order = RecordOf<'orders'>;
 
-/** Compares orders by ship date, so that overdue ones come first. Orders without a date come last. */
+/** Compares orders by ship date, so that overdue ones come first. Orders without a date, or with another text, come last. */
 function byShipDate(a: Order, b: Order): number {
-  const time = ({ shipDate }: Order) => Date.parse(shipDate ?? '9999-12-31');
+  const time = ({ shipDate }: Order) => {
+    const ms = Date.parse(shipDate ?? '');
+    return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
+  };
   return time(a) - time(b);
 }

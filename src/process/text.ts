@@ -72,7 +72,7 @@ export function minuteText(text: string): string {
   const moment = new Date(text);
   const ms = moment.getTime();
   if (Number.isNaN(ms)) return text;
-  if (ms % 86_400_000 === 0) return text.slice(0, 10);
+  if (ms % 86_400_000 === 0) return dayOf(moment);
   const localMoment = new Date(ms - moment.getTimezoneOffset() * 60_000);
   return localMoment.toISOString().slice(0, 16).replace('T', ' ');
 }
