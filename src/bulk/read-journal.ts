@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as v from 'valibot';
@@ -121,6 +122,7 @@ async function* journalLines(
     for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
       const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
       const length = bytes.lastIndexOf(10) + 1;
+      if (!isUtf8(bytes.subarray(0, length))) throw unreadableError(path, 'one of its lines is damaged');
       const lines = bytes.toString('utf8', 0, length);
       for (let from = 0; from < lines.length; ) {
         const to = lines.indexOf('\n', from);

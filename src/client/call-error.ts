@@ -166,10 +166,6 @@ const hints: Readonly<Record<string, Hint>> = {
     when: (failure) => /wrong[ _]version[ _]number/i.test(systemText(failure)),
     text: 'if the port speaks plain http, begin the base URL with http://',
   },
-  otherProtocol: {
-    when: (failure) => /no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(failure)),
-    text: 'the port may speak another protocol: HTTP/2 alone, or TLS behind an http:// address',
-  },
   headerSize: {
     when: ({ call, response, ...failure }) =>
       (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&

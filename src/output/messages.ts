@@ -14,7 +14,7 @@ const noticeLevels = {
   result: { prefix: '', isHiddenByQuiet: true, isHeld: true },
   note: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: true },
   /** A note only for a terminal outside of CI, or with -v, because a script would repeat it in each call. */
-  remark: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: true },
+  remark: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: false },
   /** A result that may be incomplete, or other than the user expects. */
   warning: { prefix: 'warning: ', isHiddenByQuiet: false, isHeld: true },
 } as const;

@@ -74,7 +74,9 @@ function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   const unknown = changes.find(([name]) => !Object.hasOwn(old, name) && !takesField(operation, name));
   if (unknown) throw new UsageError(`${unknown[0]}: ${noun.plural} have no such field`);
-  const removedNames = Object.keys(old).filter((name) => name !== 'id' && !Object.hasOwn(fields, name));
+  const isRemoved = (name: string) =>
+    name !== 'id' && (old[name] ?? null) !== null && !Object.hasOwn(fields, name);
+  const removedNames = Object.keys(old).filter(isRemoved);
   return Object.fromEntries([...changes, ...removedNames.map((name) => [name, undefined])]);
 }
 

@@ -38,6 +38,8 @@ export class Names {
   readList(noun: NamedNoun): Promise<PetOrCategory[]> {
     const list = this.lists.get(noun) ?? readPetsOrCategories(this.client, noun);
     this.lists.set(noun, list);
+    // The next reading tries again, as in --watch.
+    list.catch(() => this.lists.delete(noun));
     return list;
   }
 

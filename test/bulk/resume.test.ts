@@ -244,14 +244,21 @@ test('a journal that somebody removes stops the run, and a row whose new values 
 test('a run with an unreadable line is named, and not resumed', async () => {
   await using shop = await stoppedRun(20);
   const path = shop.journal('r1');
-  writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"applied"', '"kind":applied'));
+  const bytes = readFileSync(path);
   shop.requests.length = 0;
-  for (const verb of ['resume', 'undo']) {
-    const refused = await shop.run(`${verb} r1 --yes`);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(
-      `error: ${path}: this journal cannot be read: one of its lines is damaged;`,
-    );
+  // The second text is not UTF-8.
+  for (const damaged of [
+    bytes.toString().replace('"kind":"applied"', '"kind":applied'),
+    Buffer.from(bytes.toString().replace('"text":"1', '"text":"\xe9'), 'latin1'),
+  ]) {
+    writeFileSync(path, damaged);
+    for (const verb of ['resume', 'undo']) {
+      const refused = await shop.run(`${verb} r1 --yes`);
+      expect(refused).toMatchObject({ code: 2, stdout: '' });
+      expect(refused.stderr).toContain(
+        `error: ${path}: this journal cannot be read: one of its lines is damaged;`,
+      );
+    }
   }
   mkdirSync(shop.journal('r2'));
   expect(await shop.run('runs -o ids')).toEqual({

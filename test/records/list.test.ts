@@ -140,15 +140,18 @@ const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
 const max = { ...bella, name: 'Max' };
 
 /** Watches a list on a terminal, gives each poll the next answer, and presses Ctrl-C when `until` is on the screen. */
-async function watch(answers: readonly Reply[], until: string) {
+async function watch(answers: readonly Reply[], until: string, words: readonly string[] = []) {
   let polls = 0;
   await using server = await recordingServer({}, ({ path }) => {
-    if (!path.startsWith('/pets')) return { body: [] };
+    if (!path.startsWith(words.length > 0 ? '/categories' : '/pets')) return { body: [] };
     polls += 1;
     return answers[Math.min(polls, answers.length) - 1] ?? {};
   });
   const io = fakeIo({ terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } });
-  const ended = main(['pets', 'list', '--watch', '1s', '--retries', '0', '--base-url', server.url], io);
+  const ended = main(
+    ['pets', 'list', ...words, '--watch', '1s', '--retries', '0', '--base-url', server.url],
+    io,
+  );
   await vi.waitUntil(() => io.written('stdout').includes(until), { timeout: 9000 });
   io.raise('SIGINT');
   const code = await ended;
@@ -168,6 +171,12 @@ test.concurrent('a failed poll prints its cause below the table, and the next po
   expect(screens[1]).toMatch(/Bella.*┘\n\d\d:\d\d:\d\d: .*500.*\n$/s);
   // The cause is gone.
   expect(screens[2]).toMatch(/^pets of .*Max.*┘\n$/s);
+});
+
+test.concurrent('a name that could not be looked up is looked up again in the next poll', async () => {
+  const categories = [{ status: 500 }, { body: [{ id: 1, name: 'Dogs' }] }];
+  const { screens } = await watch(categories, 'pets of', ['--category', 'Dogs']);
+  expect(screens.at(-1)).toMatch(/^pets of /);
 });
 
 test('on a dumb terminal --watch is a usage error, and sends nothing', async () => {

@@ -72,7 +72,7 @@ test('overview prints three tables, and nothing raw', async () => {
   `);
   const shown = await runAt(server, 'overview --color never', { terminals: ['stdout'] });
   expect(shown.stdout).toMatch(
-    /^Pets\n┌.*^Lowest counts, without sold pets\n┌.*│ \\x1b\[31mRed │.*^Open orders: 3\n┌/ms,
+    /^Pets\n┌.*^Lowest counts, without sold pets\n┌.*│ \\x1b\[31mRed │.*^Open orders: 4\n┌/ms,
   );
 });
 

@@ -224,6 +224,11 @@ testWith('sed')('an edit cannot delete a field where the service takes only chan
     failed(2, 'description cannot be removed: updateCategory of the service takes only'),
   );
   expect(bodies(service, 'PATCH')).toEqual([]);
+  // A field without a value is not deleted.
+  await using other = await recordingServer({ '/categories/1': { ...dogs, description: null } });
+  const renaming = await bindTo(other, description, { env: { EDITOR: 'sed -i s/Dogs/Hounds/' } });
+  await renaming.run('categories edit 1');
+  expect(bodies(other, 'PATCH')).toEqual(['{"name":"Hounds"}']);
 });
 
 test('an update sends back a field with one of our names but another meaning as it came', async () => {

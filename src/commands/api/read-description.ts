@@ -69,7 +69,7 @@ async function findDescription(context: Context, location: string, withToken: bo
       `api bind ${location}: the address must not carry a user name or password`,
       'give a token with PETSTORE_TOKEN and --with-token, or a header with -H',
     );
-  const isFile = /\.\w+$/.test(pathname);
+  const isFile = /\.(json|ya?ml)$/i.test(pathname);
   const below = isFile ? [] : usualPaths.map((path) => origin + pathname.replace(/\/+$/, '') + path);
   const failures: string[] = [];
   let wantsCredential = false;
