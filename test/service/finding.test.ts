@@ -56,7 +56,7 @@ test('an address that redirects to a login leads to its description without the 
 });
 
 test.each<[address: string, calls: readonly string[]]>([
-  ['/v1', ['', ...usualPaths].map((path) => `GET /v1${path}`)],
+  ['/v1.0', ['', ...usualPaths].map((path) => `GET /v1.0${path}`)],
   ['/v2/openapi.json', ['GET /v2/openapi.json']],
 ])(
   'an address is searched below itself alone, and one that names a file leads to no other: %s',
