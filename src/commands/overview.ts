@@ -5,11 +5,9 @@ import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
-import type { Context } from '../context.ts';
 import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
-import { errorSentence } from '../output/messages.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
 import { isOverdue, statusesOf } from '../records/record-fields.ts';
@@ -18,7 +16,7 @@ import { isOverdue, statusesOf } from '../records/record-fields.ts';
 const maxRows = 10;
 
 export const overview = action({
-  description: `Shows the state of the store: pets by status, the ${maxRows} lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once. Names the parts that the service cannot answer.`,
+  description: `Shows the state of the store: pets by status, the ${maxRows} lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once. A list that the service does not offer is missing, or null as data; one that cannot be read is an error.`,
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
     below: value('--below <n>', 'only counts under n', { parse: parseQuantity }),
@@ -27,7 +25,7 @@ export const overview = action({
     const printer = context.printer();
     if (printer.content !== 'text' && printer.content !== 'documents')
       throw new UsageError('overview is printed as table, json, jsonl or yaml');
-    const { overview, open, withoutSold } = await readOverview(context, await context.client(), below);
+    const { overview, open, withoutSold } = await readOverview(await context.client(), below);
     const { bold } = await context.style('stdout');
     const section = async (title: string, columns: readonly Column<Row>[], rows: readonly Row[] | null) =>
       `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
@@ -65,32 +63,23 @@ const orderColumns: readonly Column<Row>[] = [
 ];
 
 /**
- * Reads every list once, and sums up the store. A warning says why a part cannot be read.
+ * Reads every list once, and sums up the store.
  *
  * @param below only counts below this are listed.
- * @returns the overview, in which a part that cannot be read is null; the number of all open orders; and whether counts of sold pets
- *   were left out.
- * @throws CliError if no part can be read.
+ * @returns the overview, in which a part is null if the service does not offer its list; the number of all open orders; and whether
+ *   counts of sold pets were left out.
+ * @throws CliError if a list cannot be read, and UnboundError if the service offers none.
  */
-async function readOverview(context: Context, client: Client, below: number) {
-  const errors: CliError[] = [];
-  const readPart = async <K extends ListId>(id: K): Promise<Result<K>[] | undefined> => {
-    try {
-      offeredOperation(client.contract, id);
-      return await collectFields(client.list(id, {}, { needsWhole: true }));
-    } catch (error) {
-      if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
-      errors.push(error);
-      return undefined;
-    }
-  };
+async function readOverview(client: Client, below: number) {
+  const { contract } = client;
+  const readPart = async <K extends ListId>(id: K): Promise<Result<K>[] | undefined> =>
+    contract.operations.has(id) ? collectFields(client.list(id, {}, { needsWhole: true })) : undefined;
   const [pets, inventory, orders] = await Promise.all([
     readPart('listPets'),
     readPart('listInventory'),
     readPart('listOrders'),
   ]);
-  if (errors[0] && !pets && !inventory && !orders) throw errors[0];
-  for (const error of errors) await context.notice('warning', `a part is missing: ${errorSentence(error)}`);
+  if (!pets && !inventory && !orders) offeredOperation(contract, 'listPets');
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>
@@ -101,7 +90,7 @@ async function readOverview(context: Context, client: Client, below: number) {
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   const overview = {
-    pets: pets ? countStatuses(pets, client.contract) : null,
+    pets: pets ? countStatuses(pets, contract) : null,
     inventory:
       lowest?.slice(0, maxRows).map(({ petId, quantity }) => ({ petId, name: nameOf(petId), quantity })) ??
       null,

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { recordingServer } from '../helpers/recording-server.ts';
-import { runAt } from '../helpers/run-cli.ts';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { bindTo } from '../helpers/bound.ts';
+import { recordingServer, refusal } from '../helpers/recording-server.ts';
+import { failed, runAt } from '../helpers/run-cli.ts';
 
 const past = '1970-01-01T00:00:00Z';
 const future = '2999-01-02T00:00:00Z';
@@ -89,13 +91,12 @@ test('overview lists the ten lowest counts and ten orders, counts all orders, an
   expect((await runAt(server, 'overview')).stdout).toMatch(/^Lowest counts\n.*^Open orders: 14\n/ms);
 });
 
-test('what cannot be read is missing, its cause is said, and the rest is shown', async () => {
-  await using server = await recordingServer({}, ({ path }) =>
-    path.startsWith('/store/orders') ? { status: 403 } : { body: shop[path.split('?')[0] ?? ''] },
-  );
-  const json = await runAt(server, 'overview -q -o json');
-  expect(json.code).toBe(0);
-  expect(json.stderr).toMatch(/^warning: a part is missing: .*403.*\n$/);
-  expect(JSON.parse(json.stdout)).toMatchObject({ inventory: [{}, {}], orders: null });
-  expect((await runAt(server, 'overview')).stdout).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
+test('a list that the service does not offer is missing, and one that cannot be read is an error', async () => {
+  await using server = await service();
+  const { '/store/orders': _, ...paths } = toOpenApi().paths;
+  const { done } = await bindTo(server, { ...toOpenApi(), paths });
+  expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
+  expect(JSON.parse(await done('overview -o json'))).toMatchObject({ inventory: [{}, {}], orders: null });
+  await using refusing = await recordingServer({ '/pets': [], '/store/inventory': [] }, () => refusal(403));
+  expect(await runAt(refusing, 'overview')).toMatchObject(failed(4, 'it says no'));
 });
