@@ -131,10 +131,7 @@ async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<
     operation: page.operation,
   };
   judge(context, nextPage, { step: 'next page' });
-  const [ids, nextIds] = [listedIds(page), listedIds(nextPage)];
-  if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
-  const details = { expected: 'the page after it', got: link };
-  return failureOf(nextPage, 'the next page has the same records again', details);
+  return undefined;
 }
 
 function nextOf({ operation, request, headers, json }: CheckAnswer): string | undefined {

@@ -63,8 +63,6 @@ const ofSchema: Faults = {
 
 const ofList: Faults = {
   'the list has an id twice': changing((json: object[]) => [...json.slice(0, 1), ...json]),
-  'the next page has the same records again': (answer, { path }) =>
-    withHeaders(answer, { link: `<${path}#next>; rel="next"` }),
   'the next link leaves the service': having({ link: '<http://elsewhere.example/pets>; rel="next"' }),
   'the next link is not a URL': having({ link: '<http://[>; rel="next"' }),
 };
@@ -124,6 +122,7 @@ const others: Faults = {
   })),
   'op/getCategory: answered 429 Too Many Requests': on('/categories/1', refusing(429)),
   'op/listPets: the filter status=available: answered 500': on(/^\/pets\?.*status=/, refusing(500)),
+  'op/listPets: next page: answered 500': on(/^\/pets\?.*after=/, refusing(500)),
   'op/listOrders: the filter petId=\\d+ also returns other records': on(
     /^\/store\/orders\?.*petId=/,
     changing(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),
