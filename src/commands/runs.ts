@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { isFields, toJsonValue } from '../api/record-values.ts';
 import { continueRun, nextSessionView } from '../bulk/continue-run.ts';
-import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
+import { findRun, listRuns, readRun } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
@@ -12,7 +12,7 @@ import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import { stockColumn } from '../input/field-columns.ts';
 import { inPages } from '../output/printer.ts';
-import { UsageError } from '../process/errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { Names } from '../records/names.ts';
 import { listFlags, referenceFlag, resumeFlags } from './shared-flags.ts';
@@ -37,18 +37,24 @@ const list = verb({
   async run(context, { limit, pet }) {
     const petId =
       typeof pet === 'string' ? await new Names(context, await context.client()).findId('petId', pet) : pet;
-    const list = await listRuns(context.io);
-    for (const { problem } of list.unreadable) await context.notice('warning', problem.message);
-    return { kind: 'list', pages: [await readRuns(list, petId)], limit };
+    return { kind: 'list', pages: [await readRuns(context, petId)], limit };
   },
 });
 
 /** Returns the runs that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
-async function readRuns(list: RunList, petId: bigint | undefined): Promise<JsonObject[]> {
+async function readRuns({ io, notice }: Context, petId: bigint | undefined): Promise<JsonObject[]> {
+  const list = await listRuns(io);
+  const warn = async (problem: unknown) => {
+    if (!(problem instanceof CliError)) throw problem;
+    await notice('warning', problem.message);
+  };
+  for (const { problem } of list.unreadable) await warn(problem);
   if (petId === undefined) return list.runs.map(toRunJson);
   const runs: JsonObject[] = [];
-  for (const info of list.runs)
-    if (hasWrittenPet(await readRun(list, info.id), petId)) runs.push(toRunJson(info));
+  for (const info of list.runs) {
+    const run = await readRun(list, info.id).catch(warn);
+    if (run && hasWrittenPet(run, petId)) runs.push(toRunJson(info));
+  }
   return runs;
 }
 
@@ -67,10 +73,11 @@ const show = verb({
       offers: 'run',
     }),
   },
-  view: async (context, { run }) => createRowView((await findShown(context, run)).info.header.noun),
+  view: async (context, { run }) =>
+    createRowView((await findShown(context, run).catch(throwForReader)).info.header.noun),
   async run(context, { run: id }) {
-    const { list, info } = await findShown(context, id);
-    const run = await readRun(list, info.id);
+    const { list, info } = await findShown(context, id).catch(throwForReader);
+    const run = await readRun(list, info.id).catch(throwForReader);
     const { printer, flags } = context;
     const isData = printer().content === 'documents' && flags.fields === undefined;
     const isRemoved = run.header.kind === 'delete' && isData;
@@ -78,6 +85,11 @@ const show = verb({
     return { kind: 'list', pages: inPages(printed as Iterable<object>) };
   },
 });
+
+/** A command that only reads does not say that nothing was written. */
+function throwForReader(error: unknown): never {
+  throw error instanceof CliError ? error.with({ addition: undefined }) : error;
+}
 
 /** Finds a run, by default the last. @throws UsageError if there is none. */
 async function findShown({ io }: Context, id: string | undefined) {
@@ -88,9 +100,7 @@ async function findShown({ io }: Context, id: string | undefined) {
 }
 
 function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
-  for (const row of rows) {
-    yield toPrintedRow(header.noun, row, row.state.kind);
-  }
+  for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
 }
 
 /** The records that a run has removed, which `create --from` takes: a pet with the count of its entry. */

@@ -94,6 +94,11 @@ test('--pet shows only the runs that wrote a pet, or may have', async () => {
   const table = (await shop.run('runs --pet 2 --fields file,state')).stdout.trimEnd().split('\n');
   const starts = table.map((line) => line.search(/(state|stopped|finished|running)$/));
   expect(new Set(starts).size).toBe(1);
+  const path = shop.journal('r2');
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"plan-end"', '"kind":plan-end'));
+  const stderr = `warning: ${path}: this journal cannot be read: a plan has no end\n`;
+  expect(await shop.run('runs --pet 2 -o ids')).toEqual({ code: 0, stdout: 'r1\n', stderr });
+  expect((await shop.run('runs show r2')).stderr).toContain(': a plan has no end\nhint: ');
 });
 
 test('a run that was killed during its plan does not exist, and its id is not given again', async () => {
