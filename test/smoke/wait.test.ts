@@ -94,13 +94,6 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.stderr).toContain(note);
   });
 
-  test('each look has a new connection: 10 before the checks, 10 after them', async () => {
-    const run = await smokeOf(showing('new'), [...waitForNew, '--only', 'op/listPets']);
-    const isLook = run.requests.map(({ headers }) => headers.connection === 'close');
-    expect(isLook.filter(Boolean)).toHaveLength(20);
-    expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
-  });
-
   test('a check whose answer has another header than --wait-for asks for fails', async () => {
     const spoil: Change = (answer, request) =>
       showing(request.headers.connection === 'close' ? 'new' : 'old')(answer, request);
@@ -134,6 +127,15 @@ describe.concurrent('the wait for a deployment', () => {
       expect(run.check('op/listPets').result).toBe('skip');
     },
   );
+});
+
+test('without --wait, each look has a new connection: 10 before the checks, 10 after them, within 10 min', async () => {
+  using timers = vi.spyOn(globalThis, 'setTimeout');
+  const run = await smokeOf(showing('new'), [...waitForNew, '--only', 'op/listPets']);
+  const isLook = run.requests.map(({ headers }) => headers.connection === 'close');
+  expect(isLook.filter(Boolean)).toHaveLength(20);
+  expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
+  expect(timers.mock.calls.map(([, ms]) => ms)).toContain(600_000);
 });
 
 describe.concurrent('how an answer is judged', () => {

@@ -103,14 +103,9 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   for (const { path } of [...waitFor, ...expect])
     if (path !== undefined) service.client.preview({ method: 'GET', path });
   const waitMs = flags.wait ?? (waitFor.length > 0 ? parseDuration(defaults.waitFor) : 0);
-  const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : parseDuration(defaults.maxTime));
-  const report = await runSmoke(
-    service,
-    selection,
-    { waitMs, maxTimeMs },
-    (line) => notice('status', line),
-    interrupts,
-  );
+  const maxTimeMs = flags.maxTime ?? (flags.wait ? undefined : parseDuration(defaults.maxTime));
+  const print = (line: string) => notice('status', line);
+  const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, print, interrupts);
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
