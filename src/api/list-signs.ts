@@ -67,7 +67,7 @@ export function whyMoreRecords(
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
   const hasRange = fields.some(({ label, name }) => label.endsWith('content-range') && name === 'total');
   const [why] = fields.flatMap((field) => whyMore(field, progress) ?? []);
-  return why ?? (status === 206 && !hasRange ? 'it answered 206, which is a part' : undefined);
+  return why ?? (status === 206 && !hasRange ? 'it answered 206 (Partial Content)' : undefined);
 }
 
 /** Returns true if an answer says that the whole list was read. A plain `count` does not say so: it may count only the page. */

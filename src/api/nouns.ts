@@ -169,7 +169,7 @@ export const nouns = {
     reference: { field: 'petId', column: 'name' },
     filters: ['petId', 'complete'],
     operations: operationsOf('Order', 'Orders'),
-    title: ({ quantity, petId }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
+    title: ({ quantity, petId }) => `${quantity ?? 'an unknown quantity'} of pet ${petId ?? 'unknown'}`,
   },
   inventory: {
     name: 'inventory',

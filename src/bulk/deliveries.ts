@@ -37,7 +37,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, { hea
     throw new UsageError(
       `delivery ${delivery}: its run ${otherRun.id} wrote to ${targetName(otherRun.header.target)}, and this command goes to ${targetName(target)}; nothing was sent`,
       {
-        hint: 'if both are one service, use the binding and the tenant of that run; else --again books the delivery',
+        hint: 'if both are the same service, use the binding and the tenant of that run; otherwise --again books the delivery here too',
         code: 'other_profile',
       },
     );

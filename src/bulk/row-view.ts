@@ -168,7 +168,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
     const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
     notices.push([
       'result',
-      `${countText(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
+      `this also deletes ${countText(withStock.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
     ]);
   }
   const booked = decidedRows.filter((row) => row.state.kind === 'booked');

@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import type { ListedRun } from './list-runs.ts';
 
-// A run continues only with the binding and the profile with which it was made. A delivery with an earlier run is booked only with those.
+// A run continues only with its binding and profile. A delivery that an earlier run has begun is booked only with those of that run.
 
 /** Where the writes of a noun go: the route of each write, the name of each field, and the constants of its requests. */
 export type Binding = Readonly<Record<string, string>>;

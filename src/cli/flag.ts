@@ -166,7 +166,7 @@ export const globalFlags = {
   }),
   sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'field' }),
   noHeader: flag('--no-header', 'leave out the header row'),
-  quiet: flag('-q, --quiet', 'hide notes and progress on stderr'),
+  quiet: flag('-q, --quiet', 'hide notes, progress and lines such as `deleted pet 3` on stderr'),
   verbose: count('-v, --verbose', 'one line per request on stderr; -vv adds headers'),
   color: keyFlag('color'),
   timeout: keyFlag('timeout'),

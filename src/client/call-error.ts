@@ -154,7 +154,7 @@ const hints: Readonly<Record<string, Hint>> = {
       response?.status === 401 &&
       /^\s*basic\b(?!.*\bbearer\b)/is.test(headerOf(response, 'www-authenticate')) &&
       !/^basic\b/i.test(headerOf(call?.request, 'authorization')),
-    text: 'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
+    text: 'the answer asks for a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
   },
   token: { when: ({ kind }) => kind === 'auth', text: tokenHint },
   cache: {
@@ -187,7 +187,7 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   behindGateway: {
     when: ({ response, author }) => /^50[234]$/.test(`${response?.status}`) && author === 'gateway',
-    text: 'a gateway has answered: the service behind it may be down or too slow, see `petstore help gateways`',
+    text: 'a gateway answered: the service behind it may be down or too slow; see `petstore help gateways`',
   },
   timeout: {
     when: ({ error }) => error?.details.noAnswer === 'timeout',
@@ -198,8 +198,8 @@ const hints: Readonly<Record<string, Hint>> = {
       (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error).isUnreachable,
     text: ({ response, author }) =>
       response && author !== 'service'
-        ? 'the answer is no JSON, so it may be of a gateway, see `petstore help gateways`; check the base URL too, and that the service runs'
-        : 'check the base URL, and that the service runs; `petstore doctor` with the same flags tests each step',
+        ? 'the answer is not JSON, so it may come from a gateway (see `petstore help gateways`); also check the base URL, and that the service is running'
+        : 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
   },
 };
 

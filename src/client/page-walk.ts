@@ -159,7 +159,7 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
       // A last page may leave out the cursor. A service that never sends it may cut its list.
       const isSent = pages > 1 || valueIn(page.envelope, paging.next) !== undefined;
       if (isSent || !isFull || whyCut) return stepByCursor(paging, first, page);
-      return { whyCut: `it answered ${count}, a full page, and no ${paging.next.join('.')}` };
+      return { whyCut: `it answered a full page of ${count}, without ${paging.next.join('.')}` };
     }
     case 'number':
       return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, whyCut);
@@ -169,7 +169,7 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
       if (whyCut) return undefined;
       if (paging.by !== undefined && count > 0)
         return { whyCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
-      return isFull ? { whyCut: `it answered ${count}, a full page, and no link to a next one` } : {};
+      return isFull ? { whyCut: `it answered a full page of ${count}, without a link to the next` } : {};
     }
     default:
       return undefined;

@@ -22,7 +22,7 @@ export class CutListError extends UnboundError {
   constructor(why: string, { id }: Operation) {
     super(
       `this command needs every record, and the list may be incomplete: ${why} (${id})`,
-      'a record can also be named by its id; else ask the owner of the service for a list that can be read to its end',
+      'if you name a record, give its id; otherwise ask the owner of the service for a list that can be read to its end',
     );
   }
 }

@@ -55,7 +55,7 @@ const pull = verb({
 
 const reset = verb({
   name: 'reset',
-  summary: 'Start the embedded store again with its seed',
+  summary: 'Reset the embedded store to its seed data',
   examples: ['petstore offline reset', 'petstore offline reset --yes'],
   async run(context) {
     const file = storeFile(context, 'offline reset');

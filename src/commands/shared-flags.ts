@@ -98,7 +98,7 @@ const writingFlags = {
   }),
   rejects: value(
     '--rejects <file>',
-    'write rows that failed to this file; if it exists, to the next free number (default: <input>.rejects.<ext>)',
+    'write failed rows to this file; if it exists, the name gets a number (default: <input>.rejects.<ext>)',
     {
       parse: parseRejects,
       offers: 'file',

@@ -135,8 +135,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
         rows[index] = sum;
       } else if (layout.mayRepeat && first.text === text) repeats += 1;
       else {
-        const places = `${unit} ${first.line} and on ${unit} ${line}`;
-        const message = `${layout.noun} ${id} is on ${places}`;
+        const place = unit === 'line' ? 'on line' : `in ${unit}`;
+        const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
         const hint = layout.conflictHint;
         if (!conflicting.has(index))
           issues.push({ line: first.line, text: String(first.text), message, kind: conflict, hint });

@@ -123,7 +123,7 @@ async function toOutput(
     kind: 'list',
     pages: [namedRecords],
     ...messages,
-    warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
+    warningIfUnprinted: `${records.length} of ${ends.length} ${plural} are done, but could not be printed`,
   };
 }
 
@@ -149,7 +149,7 @@ function notesOf(ends: readonly RowResult[]): Notice[] {
 }
 
 /**
- * Returns the error of an interrupted command, which says how many records were written and which may have been, and as warnings the
+ * Returns the error of an interrupted command, which says how many records are done and which may be, and as warnings the
  * errors of the writes that ended before.
  */
 function interruptedEnding(
@@ -161,8 +161,8 @@ function interruptedEnding(
   const done = ends.filter(({ settled, error }) => settled && !error).length;
   const uncertain = ends.filter(({ error }) => error?.details.isPerhapsApplied);
   const names = uncertain.map(({ row }) => `${row.id ?? 'one without an id'}`);
-  const clause = uncertain.length > 0 ? `, and these may have been: ${joinFirst(names, 10)}` : '';
-  const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written${clause}`, {
+  const clause = uncertain.length > 0 ? `, and these may be: ${joinFirst(names, 10)}` : '';
+  const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} are done${clause}`, {
     isPerhapsApplied: uncertain.length > 0,
     hint: errors[0]?.details.hint,
   });

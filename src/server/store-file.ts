@@ -80,7 +80,7 @@ export function readStore(file: string): Store | undefined {
 
 /** Reads the id of the store in a file. @throws InputError if the file cannot be read. */
 export function readStoreId(file: string): string | undefined {
-  // The text that `printStore` makes begins with it. To parse 100,000 pets would take most of a second.
+  // `printStore` puts the id first. Parsing a store of 100,000 pets would take most of a second.
   const beginning = readBytes(file)?.toString('latin1', 0, 100) ?? '';
   return /^\{"id":"([^"\\]+)"/.exec(beginning)?.[1] ?? readStore(file)?.id;
 }

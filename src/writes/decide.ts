@@ -83,7 +83,7 @@ function isDateOf(name: string, value: RecordValue): boolean {
   return field === null || (typeof field === 'string' && isDateTime(field));
 }
 
-/** Returns the value that a record must have so that a row is written. By default any value will do. */
+/** Returns the value that a record must have so that a row is written. Undefined if any value will do. */
 export function requiredValue(intent: Intent): RecordValue | undefined {
   if (intent.kind === 'create') return undefined;
   return intent.kind === 'remove' ? (intent.expected ?? intent.created) : intent.expected;

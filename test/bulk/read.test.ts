@@ -173,9 +173,9 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   [
     '[{"petId":1,"quantity":5},\n{"petId":1,"quantity":"x"},{"petId":1,"quantity":6}]',
     [
-      '1: pet 1 is on record 1 and on record 3',
+      '1: pet 1 is in record 1 and in record 3',
       expect.stringContaining("2: quantity 'x'"),
-      '3: pet 1 is on record 1 and on record 3',
+      '3: pet 1 is in record 1 and in record 3',
     ],
     json,
   ],

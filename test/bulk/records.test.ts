@@ -120,7 +120,7 @@ test('what a delete removed is printed with its counts as records that create ta
   const { code, stderr } = await shop.run('pets delete --from gone.csv --yes');
   expect([code, stderr]).toEqual([
     3,
-    expect.stringContaining('1 inventory entry goes with them (5 in stock)'),
+    expect.stringContaining('this also deletes 1 inventory entry (5 in stock)'),
   ]);
   const { stdout } = await shop.run('runs show r1 -o json');
   expect(JSON.parse(stdout)).toEqual([{ ...seen, _quantity: 5 }]);
@@ -194,7 +194,7 @@ test('an undo of a create names the counts that go, and removes no record that h
   expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 1 });
   shop.stored.set('/store/inventory/2', { id: 2, petId: 2, quantity: 7, status: 'sold' });
   shop.stored.set('/pets/3', { ...shop.stored.get('/pets/3'), colour: 'red' });
-  const stderr = expect.stringContaining('1 inventory entry goes with them (7 in stock)');
+  const stderr = expect.stringContaining('this also deletes 1 inventory entry (7 in stock)');
   const error = { hint: expect.stringMatching(/: petstore pets delete 3$/) };
   const undone = { code: 3, applied: 1, unchanged: 1, failed: 1, stderr, error };
   expect(await shop.report('undo r1 --yes')).toMatchObject(undone);

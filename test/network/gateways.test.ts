@@ -33,7 +33,7 @@ test.each([
   ],
 ])('a page is shown by its title, or else by its beginning: %s', async (_, status, body, text) => {
   expect(await run('categories list', { status, headers: html, body })).toMatchObject(
-    failed(6, new RegExp(`^error: the answer is ${text} \\(GET \\S+\\)\nhint: a gateway has answered`)),
+    failed(6, new RegExp(`^error: the answer is ${text} \\(GET \\S+\\)\nhint: a gateway answered`)),
   );
 });
 
@@ -57,7 +57,7 @@ describe('a 404', () => {
   test.each([
     ['orders get 9', 'text', 6, '404 page not found (GET'],
     ['orders get 9', 'page', 6, 'the answer is 404 Not Found, as text/html'],
-    ['orders get 8', 'text', 6, 'hint: the answer is no JSON, so it may be of a gateway, see '],
+    ['orders get 8', 'text', 6, 'hint: the answer is not JSON, so it may come from a gateway (see '],
     ['orders get 9', 'page with 410', 6, 'the answer is 410 with text/html: 404 Not'],
     ['api request GET /store/orders/9', 'page', 6, 'the answer is 404 Not Found, as text/html'],
     ['orders list', 'page', 6, 'the answer is 404 Not Found, as text/html'],

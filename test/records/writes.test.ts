@@ -109,7 +109,7 @@ test.each<[string, string, Broken, code: number, stderr: string, pets: number]>(
     updateAll,
     { stdout: full },
     1,
-    `warning: 3 of 3 pets were written\n${error}`,
+    `warning: 3 of 3 pets are done, but could not be printed\n${error}`,
     25,
   ],
   ['a full disk exits 1 even if stderr is closed', createOne, { stdout: full, stderr: closed }, 1, '', 26],
@@ -149,5 +149,5 @@ test('Ctrl-C ends the writes of several records, and the errors name the open on
   const argv = ['pets', 'update', '1', '2', '3', '--status', 'pending', '--yes'];
   const code = await main([...argv, '--base-url', silent.url, '--timeout', '60s'], io);
   expect(code).toBe(130);
-  expect(io.written('stderr')).toMatch(/: 0 of 3 pets were written, and these may have been: 1\n/);
+  expect(io.written('stderr')).toMatch(/: 0 of 3 pets are done, and these may be: 1\n/);
 });

@@ -72,7 +72,7 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
       const { code, stdout, stderr } = await run(line);
       expect([line, code, stdout]).toEqual([line, 2, '']);
       expect(stderr).toContain('this command needs every record, and the list may be incomplete:');
-      expect(stderr).toContain('hint: a record can also be named by its id; else ask the owner');
+      expect(stderr).toContain('hint: if you name a record, give its id; otherwise ask the owner');
     }
     const overview = await run('overview');
     expect(overview).toMatchObject(failed(2, 'may be incomplete'));

@@ -68,7 +68,7 @@ describe('the request', () => {
   });
 
   test.each([
-    ['FETCH /pets', 'is not a method'],
+    ['FETCH /pets', 'api request FETCH: not supported'],
     ['GET /pets -f status', 'must be name=value'],
     ['POST /pets -f a:={', "-f a '{': must be JSON"],
     ['GET /pets --input -', 'takes no --input'],

@@ -139,7 +139,7 @@ const request = verb({
   summary: 'Send any request to the service',
   description: [
     'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer unchanged. The path lies below the base URL; a whole URL must be of the same origin.',
-    'Each -f adds a query parameter to a GET, HEAD or DELETE, and to any request with --input; otherwise it adds a field to a JSON body. true, false, null and numbers are JSON values, and anything else is text. key:=value takes the value as JSON.',
+    'Each -f adds a query parameter to a GET, HEAD, OPTIONS or DELETE, and to any request with --input; otherwise it adds a field to a JSON body. true, false, null and numbers are JSON values, and anything else is text. key:=value takes the value as JSON.',
   ],
   writes: true,
   examples: [

@@ -36,7 +36,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   const { flags, io } = context;
   const method = values.method.toUpperCase();
   if (!rawMethods.some((rawMethod) => rawMethod === method))
-    throw new UsageError(`api request ${values.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
+    throw new UsageError(`api request ${values.method}: not supported`, `one of ${rawMethods.join(', ')}`);
   const fields = field.map((text) => parseAt('-f', text, () => parseAssignment(text)));
   if (flags.output !== undefined && flags.output !== 'json')
     throw new UsageError(

@@ -96,7 +96,7 @@ async function examineConfig(context: Context): Promise<{ service?: CheckedServi
 /** Says whether a token is sent, and in which header. */
 function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
   const { baseUrl } = settings;
-  if (baseUrl === undefined) return pass('it needs no token');
+  if (baseUrl === undefined) return pass('the embedded store needs no token');
   const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
   if (use === undefined) return pass('no token is set');
   const { label } = use.setting;

@@ -36,7 +36,7 @@ const smokeFlags = {
   }),
   waitFor: values(
     '--wait-for <condition>',
-    `wait for this deployment (${defaults.waitFor} without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text*=4f2a9c1'; can be repeated`,
+    `wait until the deployment meets this condition (up to ${defaults.waitFor}, or --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text*=4f2a9c1'; can be repeated`,
     { parse: parseCondition },
   ),
   expect: values(
@@ -53,10 +53,10 @@ const smokeFlags = {
     offers: 'check',
     isList: true,
   }),
-  strict: flag('--strict', 'also fail on warnings, flaky checks, and beta and experimental operations'),
+  strict: flag('--strict', 'also fail on warnings, flaky checks, and failed beta or experimental operations'),
   maxTime: value(
     '--max-time <duration>',
-    `stop the checks, as failed, after this time (${defaults.maxTime} without --wait)`,
+    `stop and fail after this time (default: ${defaults.maxTime}, or none with --wait or --wait-for)`,
     { parse: parseDuration },
   ),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
