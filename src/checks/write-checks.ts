@@ -91,10 +91,11 @@ async function createTestRecord(
   leftovers: Set<Leftover>,
   noun: WritableNoun,
 ): Promise<[TestRecord, Finding[]]> {
-  const [parent] = noun.parent ? await createTestRecord(context, leftovers, noun.parent) : [];
+  const [parent, findings = []] = noun.parent ? await createTestRecord(context, leftovers, noun.parent) : [];
   const entryId = noun.nounName === 'inventory' ? parent?.id : undefined;
   // A service may create an inventory entry together with its pet.
-  if (entryId !== undefined) await removeTestRecord(context, { noun, fields: {}, parent, id: entryId });
+  const entry = entryId === undefined ? undefined : { noun, fields: {}, parent, id: entryId };
+  if (entry) findings.push(...(await removeTestRecord(context, entry)));
   const fields = {
     ...(noun.isNamed && { name: createName(new Date(), noun.maxNameLength) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
@@ -108,7 +109,7 @@ async function createTestRecord(
   // A gateway may have sent the create twice, and the second was refused because of the first.
   if (outcome.kind !== 'failed' || isConflict(settled.state.lastWrite))
     leftovers.add(created ?? { noun, fields, parent, id: undefined });
-  const findings = judgeSettled(context, noun, 'create', settled);
+  findings.push(...judgeSettled(context, noun, 'create', settled));
   if (!created)
     throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
@@ -267,8 +268,10 @@ async function isListed(
 const cleanUpRetries = 6;
 
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
-async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise<Finding> {
-  if (leftovers.size === 0) return skip('nothing is left to remove');
+async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise<Finding[]> {
+  if (leftovers.size === 0) return [skip('nothing is left to remove')];
+  const findings = [pass(`${leftovers.size} removed`)];
+  const keep = (more: Finding[]) => void findings.push(...more);
   const limits = { ...context.client.limits, retries: cleanUpRetries, retriesUnreachable: true };
   const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
@@ -277,13 +280,13 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
     const look = showCommand(context, nouns[noun.nounName], { id, intent: { kind: 'create', fields } });
     if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
     else
-      await removeTestRecord(context, { ...record, id }, limits).catch((error: unknown) => {
+      await removeTestRecord(context, { ...record, id }, limits).then(keep, (error: unknown) => {
         const remove = followUpCommand(context, [noun.nounName, 'delete', `${id}`]);
         const command = error instanceof ForeignRecordError ? look : remove;
         remaining.push(`${labelOf(record)}: ${messageOf(error)}: \`${command}\``);
       });
   }
-  if (remaining.length === 0) return pass(`${leftovers.size} removed`);
+  if (remaining.length === 0) return findings;
   const count = countText(remaining.length, 'record is', 'records are');
-  return fail(`${count} or may be left; delete by hand: ${remaining.join('; ')}`);
+  return [fail(`${count} or may be left; delete by hand: ${remaining.join('; ')}`)];
 }

@@ -139,13 +139,15 @@ function movedRecord(): Change {
   };
 }
 
+const changeName = changing((json: object) => ({ ...json, name: 'Theirs now' }));
+
 /** Shows another name for each category after its update. */
 function renamedRecord(): Change {
   const renamed = new Set<string>();
   return (answer, { method, path }) => {
     if (method === 'PUT') renamed.add(path);
     if (method !== 'GET' || !renamed.has(path)) return answer;
-    return changing((json: object) => ({ ...json, name: 'Theirs now' }))(answer);
+    return changeName(answer);
   };
 }
 
@@ -153,9 +155,8 @@ const list = /^\/categories(\?|$)/;
 /** Shows the category with the next id of the seed in the list, though it is deleted. */
 const stillThere: Change = (answer) => {
   const categories = JSON.parse(String(answer.body)) as { id: number }[];
-  return categories.some(({ id }) => id === 7)
-    ? answer
-    : withBody(answer, [...categories, { id: 7, name: 'Deleted' }]);
+  const isThere = categories.some(({ id }) => id === 7);
+  return isThere ? answer : withBody(answer, [...categories, { id: 7, name: 'Deleted' }]);
 };
 
 /**
@@ -192,6 +193,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     /^fail read back: no$/,
     /still has it: `petstore pets delete \d+ --base-url \S+`;/,
   ],
+  ['order', 'another name of its new pet', on('/pets', changeName, 'POST'), /^warn create: .*name/],
   ['order', 'a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/],
 ];
 
@@ -260,15 +262,12 @@ test.each([{ example: 7 }, { default: 7 }, { enum: [7, 8] }])(
 
 test('the cleanup tries again to remove a record if the service fails for a while', async () => {
   let failures = 0;
-  const run = await write(
-    {
-      refuse: ({ method, path }) =>
-        method === 'DELETE' && path.startsWith('/categories') && ++failures <= 5 ? 503 : undefined,
-    },
-    'write/pet',
-  );
+  const refuse: ServiceOptions['refuse'] = ({ method, path }) =>
+    method === 'DELETE' && path.startsWith('/categories') && ++failures <= 5 ? 503 : undefined;
+  const run = await write({ refuse }, 'write/pet');
+  const reason = 'delete: the write needed 6 requests';
   expect(run).toMatchObject({ code: 0, leavesNothing: true });
-  expect(run.check('write/cleanup').reason).toMatch(/1 removed$/);
+  expect(run.check('write/cleanup')).toMatchObject({ result: 'flaky', reason });
 });
 
 test('a protected profile refuses --write without its name, and nothing is sent', async () => {
