@@ -56,7 +56,7 @@ const smokeFlags = {
   strict: flag('--strict', 'also fail on warnings, flaky checks, and failed beta or experimental operations'),
   maxTime: value(
     '--max-time <duration>',
-    `stop and fail after this time (default: ${defaults.maxTime}, or none with --wait or --wait-for)`,
+    `stop and fail after this time (default: ${defaults.maxTime}, or none with --wait)`,
     { parse: parseDuration },
   ),
   report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
