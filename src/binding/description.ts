@@ -129,7 +129,7 @@ export function follow(
 }
 
 /** The keywords whose members have names that the author chose: a member `x-…` or `example` of these is an ordinary member. */
-const maps =
+const mapKeywords =
   /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|paths|content|\$defs)$/;
 
 /** The keywords and extensions whose value is data, so that no `$ref` in it counts. */
@@ -150,6 +150,6 @@ export function referencesIn(
   }
   for (const [key, member] of Object.entries(value))
     if (isMap || Array.isArray(value) || !dataKeywords.test(key))
-      referencesIn(member, root, visited, !isMap && maps.test(key));
+      referencesIn(member, root, visited, !isMap && mapKeywords.test(key));
   return visited;
 }

@@ -164,8 +164,8 @@ function toCandidate(
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
   const place = placeObstacle(tableOperation, operation, form, facts);
   // An operation with two obstacles says nothing about the other operations of the noun.
-  const isOther = place && refusalOf(withStatedValues(operation, tableOperation));
-  const obstacle = isOther ? { ...place, hasOtherRecords: false } : (place ?? refusalOf(operation));
+  const hasSecondObstacle = place && refusalOf(withStatedValues(operation, tableOperation));
+  const obstacle = hasSecondObstacle ? { ...place, hasOtherRecords: false } : (place ?? refusalOf(operation));
   return { operation, obstacle };
 }
 

@@ -8,13 +8,13 @@ import {
   mayRetry,
   noAnswerRule,
 } from './answer-table.ts';
-import type { Call, SentCall } from './call.ts';
+import type { Call, CallSoFar } from './call.ts';
 import { readErrorBody } from './read-answer.ts';
 import { invalidResponse } from './transport/response.ts';
 
 /** Returns the error of a response by its status alone. A success has none. */
-export function responseError(sent: SentCall, response: HttpResponse): CliError | undefined {
-  const { call, attempts } = sent;
+export function responseError(soFar: CallSoFar, response: HttpResponse): CliError | undefined {
+  const { call, attempts } = soFar;
   const { status } = response;
   const { operation, request } = call;
   // Of `api request`: the user sent a condition, and 304 is the answer to it.
@@ -22,7 +22,7 @@ export function responseError(sent: SentCall, response: HttpResponse): CliError 
   if (isSuccess(request.method, status, operation?.isList)) return undefined;
   if (status < 400) {
     const why = `the answer is ${status}, which is neither a success nor an error`;
-    return callError(sent, invalidResponse(why));
+    return callError(soFar, invalidResponse(why));
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
@@ -30,8 +30,8 @@ export function responseError(sent: SentCall, response: HttpResponse): CliError 
     ? 'unavailable'
     : errorKindOf(status, author, request.method, operation?.isList);
   const hint = hintOf({ call, response, author, kind });
-  return new CliError(kind, why + senderClause(sent), {
-    ...callDetails(sent),
+  return new CliError(kind, why + senderClause(soFar), {
+    ...callDetails(soFar),
     status,
     author,
     code,
@@ -45,16 +45,16 @@ export function responseError(sent: SentCall, response: HttpResponse): CliError 
  *
  * @param thrown a CliError with `noAnswer`, whose message says only what went wrong. Any other error is returned as it is.
  */
-export function callError<Thrown>(sent: SentCall, thrown: Thrown): Thrown | CliError {
+export function callError<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
-  const { call, attempts } = sent;
+  const { call, attempts } = soFar;
   const { message, details } = thrown;
   const kind = isPerhapsApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   const earlier = noAnswer === 'timeout' ? attempts.at(-2)?.response?.status : undefined;
-  const clause = earlier === undefined ? senderClause(sent) : `; the attempt before was answered ${earlier}`;
+  const clause = earlier === undefined ? senderClause(soFar) : `; the attempt before was answered ${earlier}`;
   return new CliError(kind, call.client.secrets.mask(message) + clause, {
-    ...callDetails(sent),
+    ...callDetails(soFar),
     noAnswer,
     status,
     // More time does not help against a gateway that answers.
@@ -64,14 +64,14 @@ export function callError<Thrown>(sent: SentCall, thrown: Thrown): Thrown | CliE
 }
 
 /** Returns a clause that names the forward proxy, unless the body of the answer shows that the service has sent it. */
-function senderClause({ call, attempts }: SentCall): string {
+function senderClause({ call, attempts }: CallSoFar): string {
   const { forwardProxy } = call.client.transport;
   const { response, author } = attempts.at(-1) ?? {};
   if (forwardProxy === undefined || !response || author === 'service') return '';
   return `; it came from the proxy ${forwardProxy} or from the service`;
 }
 
-export function callDetails({ call, attempts }: SentCall): ErrorDetails {
+export function callDetails({ call, attempts }: CallSoFar): ErrorDetails {
   const last = attempts.at(-1);
   return {
     method: call.request.method,

@@ -84,13 +84,13 @@ export interface OperationCall extends Call {
 }
 
 /** A call and its attempts until now. */
-export interface SentCall {
+export interface CallSoFar {
   readonly call: Call;
   readonly attempts: readonly Attempt[];
 }
 
 /** The answer to a call, with any status. */
-export interface Answer extends SentCall, HttpResponse {
+export interface Answer extends CallSoFar, HttpResponse {
   /** The request that was answered, after redirects. */
   readonly request: HttpRequest;
   /** The error that the status means. A success has none. */

@@ -16,7 +16,7 @@ export interface RetryLimits {
  * @param number 1 for the first retry.
  * @param random from 0 to 1.
  */
-export function delayOfRetry(
+export function permittedDelay(
   number: number,
   { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
   { retries, retriesUnreachable }: RetryLimits,

@@ -13,14 +13,14 @@ import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isPerhapsApplied, mayRetry, noAnswerRule } from './answer-table.ts';
-import type { Answer, Call, OperationCall, SentCall } from './call.ts';
+import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseError } from './call-error.ts';
 import { authorOf, readResult } from './read-answer.ts';
-import { delayOfRetry, retryAfter } from './retry.ts';
+import { permittedDelay, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
 /** A call that got no answer. */
-interface UnansweredCall extends SentCall {
+interface UnansweredCall extends CallSoFar {
   readonly status?: undefined;
   readonly error: unknown;
 }
@@ -45,7 +45,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
       if (!pace) deadlineMs ??= monotonicMs() + client.limits.timeoutMs;
-      const attempt = await tryOnce(call, attempts.length + 1, deadlineMs, signals);
+      const attempt = await makeAttempt(call, attempts.length + 1, deadlineMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
       client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
@@ -80,9 +80,9 @@ export async function fetchValue(call: OperationCall) {
   }
 }
 
-function errorOfCall(sent: SentCall, error: unknown): unknown {
-  if (!(error instanceof InterruptedError)) return callError(sent, error);
-  return isPerhapsApplied(sent.attempts) ? error.with(callDetails(sent)) : error;
+function errorOfCall(soFar: CallSoFar, error: unknown): unknown {
+  if (!(error instanceof InterruptedError)) return callError(soFar, error);
+  return isPerhapsApplied(soFar.attempts) ? error.with(callDetails(soFar)) : error;
 }
 
 /**
@@ -90,7 +90,7 @@ function errorOfCall(sent: SentCall, error: unknown): unknown {
  *
  * @param deadlineMs as in `CallOptions`.
  */
-async function tryOnce(
+async function makeAttempt(
   call: Call,
   number: number,
   deadlineMs: number | undefined,
@@ -102,7 +102,7 @@ async function tryOnce(
   let limitMs = mostMs;
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
-    const { isSent, response, error } = await sendOnce(client, request, limitMs, signals);
+    const { isSent, response, error } = await sendRequest(client, request, limitMs, signals);
     const isRedirect = response && redirectStatuses.includes(response.status);
     const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
     const elapsedMs = monotonicMs() - startMs;
@@ -129,7 +129,7 @@ async function tryOnce(
   }
 }
 
-async function sendOnce(
+async function sendRequest(
   { limits, transport }: Call['client'],
   request: HttpRequest,
   limitMs: number,
@@ -163,7 +163,7 @@ function nextAttempt(
   // A pace ends the run if the service asks to wait too long.
   const limitMs = options.pace ? Number.POSITIVE_INFINITY : remainingMs;
   const { retries = client.limits.retries } = options;
-  const delayMs = delayOfRetry(number, attempt, { ...client.limits, retries });
+  const delayMs = permittedDelay(number, attempt, { ...client.limits, retries });
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
   if (retryAfterMs === undefined || retryAfterMs < limitMs) return undefined;
   const deadline = `the deadline of ${durationText(client.limits.timeoutMs)}`;

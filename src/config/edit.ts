@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { fileError, parseAt, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { offlineProfile, openStore, readConfigFile, resolvePaths, unknownProfileError } from './file.ts';
+import { offlineProfile, openConfig, readConfigFile, resolvePaths, unknownProfileError } from './file.ts';
 import { keyRules, parseName, parseSetting, type SettingKey } from './keys.ts';
 
 /** The content of the config file while it is changed. */
@@ -34,7 +34,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
     const value = edit(draft);
     try {
       // conf would replace a symbolic link by a file.
-      (await openStore(realFile(configFile))).store = draft as JsonObject;
+      (await openConfig(realFile(configFile))).store = draft as JsonObject;
     } catch (error) {
       throw fileError('write', configFile, error);
     }

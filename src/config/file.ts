@@ -58,7 +58,7 @@ export function emptyConfigFile(io: Io): ConfigFile {
 async function readContent(path: string): Promise<Partial<ConfigFile>> {
   // For a missing file this throws before conf would create its folder.
   withTrusted(path, () => {});
-  const content = (await openStore(path)).store;
+  const content = (await openConfig(path)).store;
   // conf opens the path again, and may have read another file.
   withTrusted(path, () => {});
   const { profile, profiles = {}, ...defaults } = content;
@@ -75,7 +75,7 @@ async function readContent(path: string): Promise<Partial<ConfigFile>> {
  *
  * @throws the error of the system; Error with a clause as its message if the text is not a JSON object. So does `store`.
  */
-export async function openStore(path: string): Promise<{ store: JsonObject }> {
+export async function openConfig(path: string): Promise<{ store: JsonObject }> {
   const { default: Conf } = await import('conf');
   return new Conf<JsonObject>({
     cwd: dirname(path),

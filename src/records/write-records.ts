@@ -40,26 +40,26 @@ export async function writeRecords(
   const { settings, flags } = context;
   const { signal } = context.interrupts;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
-  const results = new Map<Row, SettledRow>();
+  const settledRows = new Map<Row, SettledRow>();
   const keeper = {
     keepOutcome: async (row: Row, settled: SettledRow) => {
-      results.set(row, settled);
+      settledRows.set(row, settled);
       await reportWrite(access, row, settled, report);
     },
   };
   const concurrency = settings.get('concurrency');
   await settleAll(port, rows, { stopped: signal, sends: !flags.dryRun, concurrency }, keeper);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
-  const ends = rows.map((row): RowResult => {
-    const settled = results.get(row);
+  const results = rows.map((row): RowResult => {
+    const settled = settledRows.get(row);
     return { row, settled, error: settled && rowError(access, row, settled, interruption) };
   });
-  const errors = ends.flatMap(({ error }) => error ?? []);
+  const errors = results.flatMap(({ error }) => error ?? []);
   const ending =
-    interruption && ends.length > 1 && !flags.dryRun
-      ? interruptedEnding(ends, errors, interruption, noun.plural)
-      : { notices: [], error: joinErrors(errors, ends.length, noun.plural) };
-  return flags.dryRun ? toPreview(access, ends, ending) : toOutput(access, ends, ending);
+    interruption && results.length > 1 && !flags.dryRun
+      ? interruptedEnding(results, errors, interruption, noun.plural)
+      : { notices: [], error: joinErrors(errors, results.length, noun.plural) };
+  return flags.dryRun ? toPreview(access, results, ending) : toOutput(access, results, ending);
 }
 
 /** Reports one write: the change on a terminal, or the line of the command. */
@@ -98,21 +98,21 @@ interface ClosingMessages {
 /** Returns the records, in the order of the command line. */
 async function toOutput(
   access: Access,
-  ends: readonly RowResult[],
+  results: readonly RowResult[],
   { notices, error }: ClosingMessages,
 ): Promise<Output> {
   const { plural, idField } = access.noun;
-  const records = ends.flatMap(({ row, settled }): ServiceRecord | [] => {
+  const records = results.flatMap(({ row, settled }): ServiceRecord | [] => {
     if (!settled || !isDone(settled)) return [];
     if (row.intent.kind !== 'remove') return settled.record ?? [];
     const fields = { [idField]: row.id ?? null };
     return printsDeleted(access.context) ? { fields, original: fields } : [];
   });
-  const messages = { error, notices: [...notices, ...notesOf(ends)] };
+  const messages = { error, notices: [...notices, ...notesOf(results)] };
   if (records.length === 0) return { kind: 'nothing', ...messages };
   const namedRecords = withNames(access, records, await readNames(access));
   const [first] = namedRecords;
-  if (first && ends.length === 1)
+  if (first && results.length === 1)
     return {
       kind: 'record',
       record: first,
@@ -123,7 +123,7 @@ async function toOutput(
     kind: 'list',
     pages: [namedRecords],
     ...messages,
-    warningIfUnprinted: `${records.length} of ${ends.length} ${plural} are done, but could not be printed`,
+    warningIfUnprinted: `${records.length} of ${results.length} ${plural} are done, but could not be printed`,
   };
 }
 
@@ -138,13 +138,13 @@ function isDone(settled: SettledRow | undefined): boolean {
 }
 
 /** Says which writes were answered without a record. */
-function notesOf(ends: readonly RowResult[]): Notice[] {
-  const count = ends.filter(
+function notesOf(results: readonly RowResult[]): Notice[] {
+  const count = results.filter(
     ({ row, settled }) =>
       row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
   ).length;
   if (count === 0) return [];
-  const writes = ends.length > 1 ? `${count} of these writes` : 'the write';
+  const writes = results.length > 1 ? `${count} of these writes` : 'the write';
   return [['note', `the service answered ${writes} without a record, so there is none to print`]];
 }
 
@@ -153,16 +153,16 @@ function notesOf(ends: readonly RowResult[]): Notice[] {
  * errors of the writes that ended before.
  */
 function interruptedEnding(
-  ends: readonly RowResult[],
+  results: readonly RowResult[],
   errors: readonly CliError[],
   { kind, message }: InterruptedError,
   unit: string,
 ): ClosingMessages {
-  const done = ends.filter(({ settled, error }) => settled && !error).length;
-  const uncertain = ends.filter(({ error }) => error?.details.isPerhapsApplied);
+  const done = results.filter(({ settled, error }) => settled && !error).length;
+  const uncertain = results.filter(({ error }) => error?.details.isPerhapsApplied);
   const names = uncertain.map(({ row }) => `${row.id ?? 'one without an id'}`);
   const clause = uncertain.length > 0 ? `, and these may be: ${joinFirst(names, 10)}` : '';
-  const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} are done${clause}`, {
+  const error = new CliError(kind, `${message}: ${done} of ${results.length} ${unit} are done${clause}`, {
     isPerhapsApplied: uncertain.length > 0,
     hint: errors[0]?.details.hint,
   });
@@ -174,14 +174,14 @@ function interruptedEnding(
 }
 
 /** Returns the requests of a dry run, without the credential. */
-function toPreview({ client }: Access, ends: readonly RowResult[], { error }: ClosingMessages): Output {
-  const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
+function toPreview({ client }: Access, results: readonly RowResult[], { error }: ClosingMessages): Output {
+  const requests = results.flatMap(({ settled }): HttpRequest | [] =>
     settled?.request ? client.preview(settled.request) : [],
   );
   if (requests.length === 0 && error) return { kind: 'nothing', error };
-  const output = { ...requestsOutput(requests, ends.length > 1), error };
+  const output = { ...requestsOutput(requests, results.length > 1), error };
   if (requests.length > 0) return output;
-  const records = ends.length === 1 ? 'the record has' : 'the records have';
+  const records = results.length === 1 ? 'the record has' : 'the records have';
   return { ...output, notices: [['note', `nothing would be sent: ${records} these values already`]] };
 }
 

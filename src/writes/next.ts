@@ -3,7 +3,7 @@ import { isAsBefore, isMetBy, isSameValue, isShownBy } from '../api/same-values.
 import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
-import { delayOfRetry } from '../client/retry.ts';
+import { permittedDelay } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { decide, isPlainSet, requiredValue, sentText } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
@@ -111,7 +111,7 @@ function tryAgain(
   const { limits, remainingMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
-  const delayMs = delayOfRetry(retries, { error, retryAfterMs }, limits, random);
+  const delayMs = permittedDelay(retries, { error, retryAfterMs }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
   // An uncertain row is read before each attempt. Without a tag nothing shows what others have changed during the delay.
   const isConditional = state.intent.kind !== 'create' && !isPlainSet(state.intent);
