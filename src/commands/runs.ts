@@ -73,11 +73,10 @@ const show = verb({
       offers: 'run',
     }),
   },
-  view: async (context, { run }) =>
-    createRowView((await findShown(context, run).catch(throwForReader)).info.header.noun),
+  view: async (context, { run }) => createRowView((await findShown(context, run).catch(rethrow)).noun),
   async run(context, { run: id }) {
-    const { list, info } = await findShown(context, id).catch(throwForReader);
-    const run = await readRun(list, info.id).catch(throwForReader);
+    const { list, info } = await findShown(context, id).catch(rethrow);
+    const run = await readRun(list, info.id).catch(rethrow);
     const { printer, flags } = context;
     const isData = printer().content === 'documents' && flags.fields === undefined;
     const isRemoved = run.header.kind === 'delete' && isData;
@@ -86,8 +85,8 @@ const show = verb({
   },
 });
 
-/** A command that only reads does not say that nothing was written. */
-function throwForReader(error: unknown): never {
+/** Rethrows an error. A command that only reads does not say that nothing was written. */
+function rethrow(error: unknown): never {
   throw error instanceof CliError ? error.with({ addition: undefined }) : error;
 }
 
@@ -96,7 +95,7 @@ async function findShown({ io }: Context, id: string | undefined) {
   const list = await listRuns(io);
   const info = id === undefined ? list.runs[0] : findRun(list, id);
   if (!info) throw new UsageError('no runs yet');
-  return { list, info };
+  return { list, info, noun: info.header.noun };
 }
 
 function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
