@@ -54,7 +54,7 @@ export class UnboundError extends UsageError {
  *
  * @throws UnboundError if the contract lacks the operation.
  */
-export function offeredOperation(contract: Contract, id: OperationId): Operation {
+export function requireOperation(contract: Contract, id: OperationId): Operation {
   const operation = contract.operations.get(id);
   if (operation) return operation;
   const { summary } = operations[id];

@@ -1,4 +1,4 @@
-import { offeredOperation, UnboundError } from '../api/contract.ts';
+import { requireOperation, UnboundError } from '../api/contract.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
@@ -135,7 +135,7 @@ function requireOperations(
 ): void {
   const { operations } = nouns[noun];
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
-  if (undoes === undefined || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
+  if (undoes === undefined || sets) requireOperation(contract, operations[runKinds[kind].operation]);
   if (kind !== 'create' && !port.abilities.canRead)
     throw new UnboundError(
       `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,

@@ -1,4 +1,4 @@
-import { offeredOperation } from '../api/contract.ts';
+import { requireOperation } from '../api/contract.ts';
 import { type HttpRequest, headerValue } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
@@ -62,7 +62,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
   const { contract, baseUrl, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, ownOptions?: CallOptions): OperationCall => {
-    const operation = offeredOperation(contract, id);
+    const operation = requireOperation(contract, id);
     const callOptions: CallOptions = Object.assign({}, defaults, ownOptions);
     const request = toHttpRequest(operation, input, options, callOptions.isFresh);
     const recordId = recordIdOf(operation, input);
@@ -100,7 +100,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const callFor = (query: Filters) => prepare(id, { query }, listOptions);
-      const pages = readList(offeredOperation(contract, id), callFor, notify, filters, listOptions);
+      const pages = readList(requireOperation(contract, id), callFor, notify, filters, listOptions);
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
     async send(request, callOptions) {

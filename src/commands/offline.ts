@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { offeredOperation } from '../api/contract.ts';
+import { requireOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import { confirmDestruction } from '../asking.ts';
 import { value } from '../cli/flag.ts';
@@ -70,7 +70,7 @@ const reset = verb({
 /** Reads all records. The lists that refer to pets come first, so that a pet that is created meanwhile is not missing. */
 async function pullRecords(client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
-    offeredOperation(client.contract, id);
+    requireOperation(client.contract, id);
   const read = (id: ListId) => collectFields<object>(client.list(id, {}, { needsWhole: true }));
   const inventory = await read('listInventory');
   const orders = await read('listOrders');

@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation } from '../api/contract.ts';
+import { type Contract, requireOperation } from '../api/contract.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
@@ -79,7 +79,7 @@ async function readOverview(client: Client, below: number) {
     readPart('listInventory'),
     readPart('listOrders'),
   ]);
-  if (!pets && !inventory && !orders) offeredOperation(contract, 'listPets');
+  if (!pets && !inventory && !orders) requireOperation(contract, 'listPets');
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>

@@ -15,7 +15,7 @@ import { inPages } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { Names } from '../records/names.ts';
-import { listFlags, referenceFlag, resumeFlags } from './shared-flags.ts';
+import { listFlags, referenceFlag, sessionFlags } from './shared-flags.ts';
 
 /** Parses the id of a run: `r7`, or `7`. */
 function parseRunId(text: string): string {
@@ -142,7 +142,7 @@ const settle = verb({
   },
   flags: {
     as: choice('--as <applied|failed>', 'whether the rows were written', ['applied', 'failed'] as const),
-    lockWaitMs: resumeFlags.lockWaitMs,
+    lockWaitMs: sessionFlags.lockWaitMs,
   },
   run: async (context, { run, rows, as, lockWaitMs }) => {
     if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
@@ -179,7 +179,7 @@ function sessionVerb(verb: 'resume' | 'undo', description: string, examples: rea
         offers: 'run',
       }),
     },
-    flags: resumeFlags,
+    flags: sessionFlags,
     view: (context, { run }) => nextSessionView(context, verb, run),
     run: (context, { run, ...flags }) => continueRun(context, verb, run, flags),
   });

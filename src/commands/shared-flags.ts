@@ -121,7 +121,7 @@ const { maxChanges } = guardFlags;
 export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...writingFlags });
 export type FileFlags = Partial<ValuesOf<typeof fileFlags>>;
 /** The flags of an edit, a resume and an undo. */
-export const resumeFlags = inTopic({ ...guardFlags, ...writingFlags });
+export const sessionFlags = inTopic({ ...guardFlags, ...writingFlags });
 
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
 

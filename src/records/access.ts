@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation } from '../api/contract.ts';
+import { type Contract, requireOperation } from '../api/contract.ts';
 import { type NamedNoun, type Noun, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -48,7 +48,7 @@ export async function recordView(context: Context, noun: Noun, verb: RecordVerb)
 /** Finds the operation of a verb. A service may have only the list, which then also gets single records. */
 function findOperation(contract: Contract, { operations }: Noun, verb: RecordVerb): Operation {
   const hasListOnly = !contract.operations.has(operations.get) && contract.operations.has(operations.list);
-  return offeredOperation(contract, operations[verb === 'get' && hasListOnly ? 'list' : verb]);
+  return requireOperation(contract, operations[verb === 'get' && hasListOnly ? 'list' : verb]);
 }
 
 /** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */

@@ -119,11 +119,12 @@ async function toOutput(
       ...messages,
       warningIfUnprinted: 'the write succeeded, but its record could not be printed',
     };
+  const done = results.filter(({ settled }) => isDone(settled)).length;
   return {
     kind: 'list',
     pages: [namedRecords],
     ...messages,
-    warningIfUnprinted: `${records.length} of ${results.length} ${plural} are done, but could not be printed`,
+    warningIfUnprinted: `${done} of ${results.length} ${plural} are done, but could not be printed`,
   };
 }
 

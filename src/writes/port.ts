@@ -1,4 +1,4 @@
-import { fieldBounds, hiddenFields, offeredOperation, takesField } from '../api/contract.ts';
+import { fieldBounds, hiddenFields, requireOperation, takesField } from '../api/contract.ts';
 import { isEmbeddedUrl } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
@@ -88,7 +88,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     return etag === undefined ? undefined : { 'if-match': etag };
   };
   const toUpdate = (input: CallInput): OperationRequest => {
-    offeredOperation(client.contract, ids.update);
+    requireOperation(client.contract, ids.update);
     return { operation: ids.update, input };
   };
   const update = operations.get(ids.update);
@@ -196,7 +196,7 @@ async function entryInput(
   values: Readonly<Record<string, unknown>>,
   options: CallOptions = {},
 ): Promise<CallInput> {
-  if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
+  if (!takesField(requireOperation(client.contract, 'createInventory'), 'status')) return { body: values };
   const { fields } = await readRecord<RecordOf<'pets'>>(client, 'pets', values.petId as bigint, options);
   const status = fields.status ?? fieldBounds(client.contract, 'inventory', 'status')?.default;
   return { body: status === undefined ? values : { ...values, status }, values };

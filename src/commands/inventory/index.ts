@@ -5,7 +5,7 @@ import { parseChange, parseQuantity } from '../../input/numbers.ts';
 import type { View } from '../../output/columns.ts';
 import { recordView } from '../../records/access.ts';
 import { type NamedRecord, parseIdOrName } from '../../records/record-fields.ts';
-import { applyFlags, diffFlags, listFlags, resumeFlags, statusesFlag } from '../shared-flags.ts';
+import { applyFlags, diffFlags, listFlags, sessionFlags, statusesFlag } from '../shared-flags.ts';
 
 const { inventory } = nouns;
 
@@ -197,7 +197,7 @@ const edit = verb({
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
-    ...resumeFlags,
+    ...sessionFlags,
   },
   view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory'),
   run: async (context, { below, ...flags }) =>
