@@ -131,7 +131,12 @@ async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<
     operation: page.operation,
   };
   judge(context, nextPage, { step: 'next page' });
-  return undefined;
+  const { url } = nextPage.request;
+  const second = nextOf(nextPage);
+  const isRepeated = second !== undefined && !faultOfNext(second, url) && new URL(second, url).href === url;
+  return isRepeated
+    ? fail('the next page links to itself', { ...detailsOf(nextPage), got: link })
+    : undefined;
 }
 
 function nextOf({ operation, request, headers, json }: CheckAnswer): string | undefined {
