@@ -166,6 +166,10 @@ const hints: Readonly<Record<string, Hint>> = {
     when: (failure) => /wrong[ _]version[ _]number/i.test(systemText(failure)),
     text: 'if the port speaks plain http, begin the base URL with http://',
   },
+  otherProtocol: {
+    when: (failure) => /no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(failure)),
+    text: 'the port may speak another protocol: only HTTP/2, or TLS although the base URL begins with http://',
+  },
   headerSize: {
     when: ({ call, response, ...failure }) =>
       (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&
