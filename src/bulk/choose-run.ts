@@ -41,16 +41,18 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Lis
     return undefined;
   }
   const { header } = info;
-  const [open, ...others] = runsOnTarget(list, target).filter((run) => canContinue(verb, run));
-  if (id === undefined && header.flags.shard && open) {
+  if (id === undefined && header.flags.shard) {
+    const openRuns = runsOnTarget(list, target).filter((run) => canContinue(verb, run));
+    const [open] = openRuns;
     const ids = joinFirst(
-      [open, ...others].map((run) => run.id),
+      openRuns.map((run) => run.id),
       10,
     );
-    throw new UsageError(
-      `${verb}: the last run, ${info.id}, is a shard, and each shard is a run of its own: ${ids}`,
-      `name them, one command each: ${followUpCommand(context, [verb, open.id])}`,
-    );
+    if (open)
+      throw new UsageError(
+        `${verb}: the last run, ${info.id}, is a shard, and each shard is a run of its own: ${ids}`,
+        `name them, one command each: ${followUpCommand(context, [verb, open.id])}`,
+      );
   }
   if (!isSameTarget(header.target, target)) {
     const isOfOtherProfile = header.profile !== undefined && header.profile !== settings.profile?.value;

@@ -38,17 +38,19 @@ export function followUpOf(
   if (lostPart === 'journal') return undefined;
   // The file of rejects could not be written, so the user names another.
   if (lostPart === 'rejects') return continueWith(...again, '--rejects', '<file>');
-  const openRows = rows.filter((row) => waitOf(row) !== undefined);
+  const openRows = rows.flatMap((row) => {
+    const wait = waitOf(row);
+    return wait === undefined ? [] : [{ row, wait }];
+  });
   if (lostPart === undefined && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
-  const toCorrect = openRows.find((row) => waitOf(row) === 'correction');
-  if (toCorrect) return settleFollowUp(context, id, [rowName(toCorrect)]);
-  const [first] = openRows;
-  if (!first || openRows.some((row) => waitOf(row) === 'resume')) return continueWith(...again);
-  const waits = openRows.map((row) => {
-    const wait = waitOf(row);
-    return typeof wait === 'object' ? wait : { run: id, row: rowName(row) };
-  });
+  const toCorrect = openRows.find(({ wait }) => wait === 'correction');
+  if (toCorrect) return settleFollowUp(context, id, [rowName(toCorrect.row)]);
+  const first = openRows[0]?.row;
+  if (!first || openRows.some(({ wait }) => wait === 'resume')) return continueWith(...again);
+  const waits = openRows.map(({ row, wait }) =>
+    typeof wait === 'object' ? wait : { run: id, row: rowName(row) },
+  );
   const [{ run, row } = { run: id }] = waits;
   if (row === undefined) return continueWith('undo', run);
   const findCommand =

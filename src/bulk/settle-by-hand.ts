@@ -36,9 +36,9 @@ export async function settleByHand(
   const run = await readRun(list, runId);
   const twice = names.find((one) => names.some(({ name, made }) => name === one.name && made !== one.made));
   if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
-  // A row may be named twice, as `42` and as `line:7`.
   // What a person has said can be corrected until an undo has acted on it.
   const canCorrect = findRun(list, runId).undo === undefined;
+  // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as, canCorrect)))];
   const settled = new Map(outcomes);
   const idsAfter = run.rows.map((row) => idOfRow({ id: row.id, state: settled.get(row) ?? row.state }));
