@@ -132,12 +132,10 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
     isShownInList(intent, record) {
+      if (isCount || !operations.has(ids.get)) return true;
       const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(record.fields) : [])];
       // A list may have null for a field that only the record itself shows.
-      const isWhole = Object.values(fieldsOf(record.fields, names)).every(
-        (field) => (field ?? null) !== null,
-      );
-      return isCount || !operations.has(ids.get) || isWhole;
+      return Object.values(fieldsOf(record.fields, names)).every((field) => (field ?? null) !== null);
     },
     valueOf(intent, record) {
       if (record === undefined) return null;
