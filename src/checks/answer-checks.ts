@@ -6,7 +6,7 @@ import { fromWire } from '../client/wire.ts';
 import { headerText } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
-import { countText } from '../process/text.ts';
+import { countText, shorten } from '../process/text.ts';
 import {
   type AskOptions,
   type CheckAnswer,
@@ -57,53 +57,38 @@ function reachOperation(gets: readonly Operation[]): Operation | undefined {
 }
 
 function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
-  const { operation, call, request, status, error, attempts } = answer;
+  const { operation, status, error, attempts, mediaType, text } = answer;
   const clause = `${operation.id} answered ${statusText(status)}`;
   // A guessed id may belong to no record. A 404 of the service itself is then a correct answer.
   const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
-  if (isUnknownId) return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? otherBodyText(answer) : error && messageBeyondStatus(error.message, status);
-  if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
-  const isRedirected = request.url !== call.request.url;
-  const redirect = isRedirected ? `, redirected to ${request.url}` : '';
-  const isElsewhere = isSuccess || isRedirected || isMissingStatus(status);
-  // Without a token, a service may show a page for its login.
-  const token =
-    isDeniedStatus(status) || isSuccess || isRedirected
-      ? `; ${tokenClause(context, error?.details.hint)}`
-      : '';
-  return fail(`${clause}${otherBody ?? ''}${redirect}${token}`, {
+  if (isUnknownId || (isSuccess && hasContent(answer))) return pass(clause, detailsOf(answer));
+  const type = mediaType || 'a body without a content type';
+  const start = shorten(context.mask(titleOrText(text)).trim(), 200);
+  const body = text === '' ? 'no body' : `${type}: ${start}`;
+  const { plural } = nouns[operation.noun];
+  const other = isSuccess ? `, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}` : '';
+  return fail(`${clause} with ${body}${other}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
-    got: titleOrText(answer.text),
-    hint: isElsewhere ? otherHint : error?.details.hint,
+    hint: isSuccess || isMissingStatus(status) ? otherHint : error?.details.hint,
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
     endsWait: isDeniedStatus(status),
   });
 }
 
-/** Returns what the message of an error says beyond its status: ` with text/html: Sign in`, `: the pets are out`. */
-function messageBeyondStatus(message: string, status: number): string {
-  const said = [statusText(status), status].map((text) => `the answer is ${text}`);
-  const beginning = said.find((text) => message.startsWith(text));
-  return beginning === undefined ? `: ${message}` : message.slice(beginning.length);
-}
-
-/** Returns a clause that says what a success has instead of a list or a record of the API, if it has neither. */
-function otherBodyText({ operation, json = null, text, mediaType }: CheckAnswer): string | undefined {
-  const { plural, idField } = nouns[operation.noun];
+/** Returns true if the body of an answer is a list or a record of the API. */
+function hasContent({ operation, json = null }: CheckAnswer): boolean {
   const content = fromWire(operation, json);
-  const isRecord = isJsonObject(content) && content[idField] !== undefined;
-  if (operation.isList ? Array.isArray(content) : isRecord) return undefined;
-  const body = text === '' ? 'no body' : mediaType || 'a body without a content type';
-  return ` with ${body}, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}`;
+  const isRecord = isJsonObject(content) && content[nouns[operation.noun].idField] !== undefined;
+  return operation.isList ? Array.isArray(content) : isRecord;
 }
 
-/** Says whether a token was sent, where in the request it was, and which setting it comes from, unless a hint says that. */
-function tokenClause({ client, tokenHeader }: CheckContext, hint = ''): string {
+/** Says whether a token was sent, where in the request it was, and which setting it comes from. */
+function tokenClause({ client, tokenHeader }: CheckContext): string {
   const { credentialSource: source } = client;
-  if (source === undefined) return 'no token was sent';
-  return `the token${hint.includes(source) ? '' : ` of ${source}`} was sent in ${headerText(tokenHeader)}`;
+  return source === undefined
+    ? 'no token was sent'
+    : `the token of ${source} was sent in ${headerText(tokenHeader)}`;
 }
 
 /** Compares an answer from the service with a condition. A status that the condition requires is not retried. */

@@ -10,7 +10,7 @@ import { isJsonType, titleOrText, whyOtherRecord } from '../client/read-answer.t
 import { fromWire } from '../client/wire.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type BodyResult, compareBody } from './body-schema.ts';
+import { findMismatch } from './body-schema.ts';
 import {
   type CheckAnswer,
   type CheckContext,
@@ -26,14 +26,13 @@ import { matchesStatus } from './condition.ts';
  *
  * @param step a step of a check, such as `next page`. The reason of a mismatch begins with it.
  * @param expected `404`, or `4xx` for a whole class; by default any success that the operation documents.
- * @returns the reason for a warning, a clause.
  * @throws FindingError with the first mismatch; CliError if the schema of the description cannot be used.
  */
 export function judge(
   { client }: CheckContext,
   answer: CheckAnswer,
   { step, expected }: { readonly step?: string; readonly expected?: string } = {},
-): string | undefined {
+): void {
   const { operation, mediaType, json, call } = answer;
   const { recordId } = call;
   const mismatch = (reason: string, details: Partial<Finding>) =>
@@ -42,16 +41,16 @@ export function judge(
   if (expected === undefined ? !success.includes(answer.status) : !matchesStatus(answer.status, expected))
     throw mismatch(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
   const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
-  if (ranges.length === 0) return undefined;
+  if (ranges.length === 0) return;
   if (!ranges.some((range) => isWithin(mediaType, range)))
     throw mismatch(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: ranges.join(' or '),
     });
-  if (!isJsonType(mediaType)) return undefined;
+  if (!isJsonType(mediaType)) return;
   if (!isUtf8(Buffer.from(answer.body))) throw mismatch('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw mismatch('the body is not JSON', { expected: 'JSON' });
-  const result = schema ? compareWithSchema(client.contract, operation, schema, json) : {};
-  if (result.mismatch) throw mismatch(result.mismatch.reason, result.mismatch);
+  const broken = schema && mismatchWithSchema(client.contract, operation, schema, json);
+  if (broken) throw mismatch(broken.reason, broken);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
   const whyOther = record && whyOtherRecord(operation, recordId, record);
   if (whyOther)
@@ -59,21 +58,12 @@ export function judge(
       expected: String(recordId),
       pointer: `/${nouns[operation.noun].idField}`,
     });
-  return result.remark;
 }
 
-/** The schemas of the service's specification by the references to them. In an answer, a quantity may be any integer. */
+/** The schemas of the service's specification by the references to them. */
 const specification: JsonObject = Object.fromEntries(
-  Object.entries({ ...toSchemas(), Order: withAnyQuantity() }).map(([name, schema]) => [
-    componentReference('schemas', name).$ref,
-    schema,
-  ]),
+  Object.entries(toSchemas()).map(([name, schema]) => [componentReference('schemas', name).$ref, schema]),
 );
-
-function withAnyQuantity(): JsonObject {
-  const { Order = {} } = toSchemas();
-  return { ...Order, properties: { ...(Order.properties as JsonObject), quantity: { type: 'integer' } } };
-}
 
 /**
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
@@ -90,14 +80,14 @@ function documentedResponse({ operation, status }: CheckAnswer): DocumentedRespo
   return { mediaTypes, schema: isList ? { type: 'array', items: schema } : schema };
 }
 
-function compareWithSchema(
+function mismatchWithSchema(
   { definitions }: Contract,
   { id, responses }: Operation,
   schema: JsonObject,
   body: JsonValue,
-): BodyResult {
+): ReturnType<typeof findMismatch> {
   try {
-    return compareBody(schema, body, responses ? definitions : specification);
+    return findMismatch(schema, body, responses ? definitions : specification);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }

@@ -54,13 +54,12 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   const { operation, status } = answer;
-  const remarks = [judge(context, answer), remarkOnDeprecation(answer, new Date())].filter(
-    (remark) => remark !== undefined,
-  );
+  judge(context, answer);
+  const remark = remarkOnDeprecation(answer, new Date());
   const count = operation.isList ? `, ${countText(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
-  if (remarks.length === 0) return pass(text, detailsOf(answer));
-  return warn(`${text}; ${operation.id}: ${remarks.join('; ')}`, detailsOf(answer));
+  if (remark === undefined) return pass(text, detailsOf(answer));
+  return warn(`${text}; ${operation.id}: ${remark}`, detailsOf(answer));
 }
 
 /** Fails an answer that lacks a record of a list, or shows it with another value. */

@@ -44,9 +44,9 @@ const outages: Faults = {
 /** Faults of any other answer. */
 const ofAnswer: Faults = {
   'answered 404 Not Found': refusing(404),
-  'the content type is text/html|with text/html, not a list of pets': (answer) =>
+  'the content type is text/html|with text/html: .*, not a list of pets': (answer) =>
     asPage(answer, '<h1>Deploying</h1>'),
-  'is not JSON|with application/json, not a list': (answer) =>
+  'is not JSON|with application/json: .*, not a list': (answer) =>
     withBody(answer, String(answer.body).slice(0, 20)),
   'the body is not UTF-8|not a list of pets': (answer) => ({
     ...answer,
@@ -130,7 +130,7 @@ const others: Faults = {
   'op/getPet: answered 410 Gone, and listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
     withHeaders(withRefusal(answer, 410), { sunset }),
   ),
-  'reach/http: listPets answered 200 OK with text/html, not a list of pets, redirected to .*/login; no token was sent':
+  'reach/http: listPets answered 200 OK with text/html: Sign in, not a list of pets; no token was sent':
     toLogin,
   'reach/http: .*a redirect to https://login.example/.*; no token was sent':
     toLocation('https://login.example/'),
