@@ -10,7 +10,6 @@ import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
-import { stockColumn } from '../input/field-columns.ts';
 import { inPages } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -102,13 +101,12 @@ function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
 }
 
-/** The records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
+/** The records that a run has removed, which `create --from` takes. */
 function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
     if (row.state.kind !== 'applied' || !isFields(before)) continue;
-    const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
-    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
+    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject) };
   }
 }
 
