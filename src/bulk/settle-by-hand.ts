@@ -4,11 +4,11 @@ import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { countText } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
-import { doubtOf, type Outcome, reasonOf } from '../writes/row.ts';
+import { type Outcome, reasonOf } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
 import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
-import { findRun, journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
+import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import type { Run } from './run.ts';
 import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowTotals } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
@@ -34,31 +34,8 @@ export async function settleByHand(
   using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
-  const twice = names.find((one) => names.some(({ name, made }) => name === one.name && made !== one.made));
-  if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
-  // What a person has said can be corrected until an undo has acted on it.
-  const canCorrect = findRun(list, runId).undo === undefined;
   // A row may be named twice, as `42` and as `line:7`.
-  const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as, canCorrect)))];
-  const settled = new Map(outcomes);
-  const idsAfter = run.rows.map((row) => idOfRow({ id: row.id, state: settled.get(row) ?? row.state }));
-  const shared = names.find(
-    ({ made }) => made !== undefined && idsAfter.filter((id) => id === made).length > 1,
-  );
-  if (shared)
-    throw new UsageError(`${shared.name}=${shared.made}: another row of the run has created this record`);
-  const { undoes } = run.header;
-  if (undoes !== undefined && list.runs.some(({ id }) => id === undoes)) {
-    const undoneRun = await readRun(list, undoes);
-    const lines = new Set(outcomes.map(([row]) => row.line));
-    const unknown = undoneRun.rows.find((row) => doubtOf(row) && lines.has(row.line));
-    // If no other row is open, settling this one ends the undo. Then the delivery could be booked again, and this row perhaps twice.
-    if (unknown)
-      throw new UsageError(
-        `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
-        settleFollowUp(context, undoes, [rowName(unknown)]).hint,
-      );
-  }
+  const outcomes = [...new Map(names.map((name) => toOutcome(context, run, name, as)))];
   using journal = new Journal(journalPath(list.folder, runId), run);
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
@@ -76,10 +53,10 @@ export async function settleByHand(
 
 /** @throws UsageError for a name that no row has, for a row whose state is certain, and for an applied create without an id. */
 function toOutcome(
+  context: Context,
   run: Run,
   { name, made }: NamedRow,
   as: 'applied' | 'failed',
-  canCorrect: boolean,
 ): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
@@ -87,13 +64,18 @@ function toOutcome(
       `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
-  const state = row.state.kind;
-  const takesId = row.intent.kind === 'create' && as === 'applied';
-  const isCorrection = canCorrect && reasonOf(row.state)?.code === 'settled';
-  if (state !== 'unknown' && !isLeft(row) && !isCorrection)
+  if (row.state.kind !== 'unknown' && !isLeft(row))
     throw new UsageError(
-      `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
+      `run ${run.id}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
     );
+  // If this ended the undo, the delivery could be booked again while its row is still unknown.
+  const waitsFor = reasonOf(row.state)?.waitsFor;
+  if (waitsFor?.row !== undefined)
+    throw new UsageError(
+      `run ${run.id}: the row ${name} waits for its row in run ${waitsFor.run}`,
+      settleFollowUp(context, waitsFor.run, [waitsFor.row]).hint,
+    );
+  const takesId = row.intent.kind === 'create' && as === 'applied';
   if (!takesId && made !== undefined)
     throw new UsageError(`${name}=${made}: only a row that has created its record takes an id`);
   if (takesId && made === undefined)

@@ -157,8 +157,6 @@ test('an undo names records whose ids no answer gave, and goes on with what a pe
   const made = [...shop.stored.values()].at(-1)?.id;
   for (const [said, code] of [
     [`line:4=${made} --as failed`, 2],
-    [`line:3=${made} line:3=1 --as applied`, 2],
-    [`line:3=${made} line:4=${made} --as applied`, 2],
     [`line:3=${made} --as applied`, 0],
     ['line:4 --as failed', 0],
   ])

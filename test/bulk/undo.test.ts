@@ -186,8 +186,7 @@ test('an undo names the unknown rows of a killed run, and takes them back once t
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
   expect((await shop.run('runs settle r1 3 --as failed')).code).toBe(0);
   expect((await shop.report(deliver)).error?.hint).toBe('continue with: petstore undo r1');
-  expect((await shop.run('runs settle r2 3 --as applied')).code).toBe(0);
-  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 3 });
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2, unchanged: 1 });
   expect([...shop.stock.values()]).toEqual([5, 5, 8]);
 });
 
