@@ -1,7 +1,6 @@
 import type { Contract } from '../api/contract.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
-import { joinFirst } from '../process/text.ts';
 import {
   findRun,
   isUnfinished,
@@ -41,31 +40,16 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Lis
     return undefined;
   }
   const { header } = info;
-  if (id === undefined && header.flags.shard) {
-    const openRuns = runsOnTarget(list, target).filter((run) => canContinue(verb, run));
-    const [open] = openRuns;
-    const ids = joinFirst(
-      openRuns.map((run) => run.id),
-      10,
+  if (id === undefined && header.flags.shard)
+    throw new UsageError(
+      `${verb}: the last run, ${info.id}, is a shard, and each shard is a run of its own`,
+      `name the run: ${followUpCommand(context, [verb, info.id])}`,
     );
-    if (open)
-      throw new UsageError(
-        `${verb}: the last run, ${info.id}, is a shard, and each shard is a run of its own: ${ids}`,
-        `name them, one command each: ${followUpCommand(context, [verb, open.id])}`,
-      );
-  }
-  if (!isSameTarget(header.target, target)) {
-    const isOfOtherProfile = header.profile !== undefined && header.profile !== settings.profile?.value;
-    const isOffline = header.target.address.startsWith('offline:');
-    const offlineHint = settings.offline ? 'its store was reset or replaced since' : 'give --offline';
-    const serviceHint = isOfOtherProfile
-      ? `give --profile ${header.profile}`
-      : 'give the --base-url of that run, and set its tenant';
+  if (!isSameTarget(header.target, target))
     throw new UsageError(
       `run ${info.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
-      isOffline ? offlineHint : serviceHint,
+      'give the --profile, the --base-url or --offline of that run, and set its tenant',
     );
-  }
   requireReadableRuns(list, target, info);
   requireSameService(info, settings, query.contract);
   const refusal = verb === 'resume' ? resumeRefusal(context, info) : undoRefusal(info, id);

@@ -3,14 +3,13 @@ import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { countText, groupDigits, minuteText } from '../process/text.ts';
-import { doubtOf } from '../writes/row.ts';
 import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { type ListedRun, listRuns, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import type { Run } from './run.ts';
-import { isPerhapsWritten, type RunRow, waitOf } from './run-row.ts';
+import { isPerhapsWritten } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
-import { readNextRuns, type SessionRuns, shardOfUndo } from './session-runs.ts';
+import { readNextRuns, shardOfUndo } from './session-runs.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** Returns the columns of `resume` or `undo`. A dry run prints a plan, whose columns are those of the records of the run. */
@@ -65,29 +64,12 @@ export async function continueRun(
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(context, verb, ended, other, mode);
   }
-  await announceUndo(context, runs);
+  if (runs.undoneRun) await context.notice('summary', undoneText(runs.undoneRun));
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, runs, flags, mode);
 }
 
-/** Says first what an undo takes back, and what it would leave alone. */
-async function announceUndo(context: Context, { run, undoneRun }: SessionRuns): Promise<void> {
-  if (!undoneRun) return;
-  await context.notice('summary', undoneText(undoneRun));
-  const uncertainRows = run.id === undefined ? undoneRun.rows.filter(isSettledByResume) : [];
-  if (uncertainRows.length > 0)
-    await context.notice(
-      'warning',
-      `${countText(uncertainRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to find out, run \`petstore resume ${undoneRun.id}\` first`,
-    );
-}
-
-/** Returns true if it is uncertain whether a row was written, and a resume finds out. */
-function isSettledByResume(row: RunRow): boolean {
-  return doubtOf(row) !== undefined && waitOf(row) === 'resume';
-}
-
-/** Says which run is undone. */
+/** Says first what an undo takes back. */
 function undoneText({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isPerhapsWritten).length;
   // The text of an editor is not a file with a name.

@@ -30,11 +30,7 @@ export function followUpOf(
     const command = followUpCommand(context, words);
     return { command, hint: `continue with: ${command}` };
   };
-  const { rate, concurrency } = context.flags;
-  const pace = Object.entries({ rate, concurrency }).flatMap(([name, value]) =>
-    value === undefined ? [] : [flagName(name), value],
-  );
-  const again = [...(undoes === undefined ? ['resume', id] : ['undo', undoes]), ...pace];
+  const again = undoes === undefined ? ['resume', id] : ['undo', undoes];
   if (lostPart === 'journal') return undefined;
   // The file of rejects could not be written, so the user names another.
   if (lostPart === 'rejects') return continueWith(...again, '--rejects', '<file>');

@@ -157,7 +157,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && loss?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
-  const leftAlone = notTakenBack(report);
+  const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
   const notices: Notice[] = [];
   if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
@@ -202,30 +202,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
-  if (header.undoes === undefined)
-    return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, header, rejects)}`;
-  const leftAlone = notTakenBack(report);
-  if (leftAlone.some(isForNextUndo))
-    return `to try again the rows that were left alone: ${followUpCommand(context, ['undo', header.undoes])}`;
-  const [changed] = leftAlone.filter((row) => reasonOf(row.state)?.code === 'changed');
-  if (!changed) return undefined;
-  if (changed.intent.kind !== 'remove') return reasonRule('changed').hint;
-  const remove = followUpCommand(context, [header.noun, 'delete', `${changed.id}`]);
-  return `look at what has changed; to delete a record as it is now: ${remove}`;
-}
-
-/** The reasons for which no later undo takes a row back. */
-const lastingReasons: readonly string[] = ['changed', 'later_run', 'no_delete', 'no_removal', 'shared_id'];
-
-/** Returns true if another undo may take back a row that was left alone. */
-function isForNextUndo({ state }: RunRow): boolean {
-  const reason = reasonOf(state);
-  return reason === undefined || reason.waitsFor !== undefined || !lastingReasons.includes(reason.code);
-}
-
-/** Returns the rows that an undo has not taken back. */
-function notTakenBack({ header, rows }: Report): readonly RunRow[] {
-  return header.undoes === undefined ? [] : rows.filter((row) => row.state.kind === 'failed');
+  return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, header, rejects)}`;
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */

@@ -11,13 +11,18 @@ import { lineOf } from '../output/messages.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError, exitCodes, InterruptedError, type Signal, type UsageError } from '../process/errors.ts';
+import {
+  type CliError,
+  exitCodes,
+  InterruptedError,
+  type Signal,
+  type UsageError,
+} from '../process/errors.ts';
 import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
 import { countText, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
-import { settleFollowUp } from './follow-up.ts';
 import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
@@ -33,7 +38,6 @@ import {
   rowTerms,
 } from './row-view.ts';
 import { type Run, runKinds, shardName } from './run.ts';
-import { rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 /** The flags of a session. A resume takes them too. */
@@ -163,17 +167,9 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     const cause = stop.cause ?? (error instanceof InterruptedError ? error : undefined);
-    if (!cause) throw error instanceof CliError ? withSettleHint(context, run, error) : error;
+    if (!cause) throw error;
     throw cause.with({ retryable: true }, `${run.header.name}: ${cause.message}; nothing was written`);
   }
-}
-
-/** Adds the way on without a reading: a person says what happened to the rows that are unknown. */
-function withSettleHint(context: Context, { id, rows }: Run, error: CliError): CliError {
-  const unknown = rows.filter(({ state }) => state.kind === 'unknown').map(rowName);
-  if (id === undefined || unknown.length === 0) return error;
-  const { hint } = settleFollowUp(context, id, unknown);
-  return error.with({ hint: [error.details.hint, hint].filter(Boolean).join('; or ') });
 }
 
 /**

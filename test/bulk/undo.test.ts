@@ -81,17 +81,10 @@ stories({
     { counts: [1, 1], files: { 'stock.csv': toCsv([4, 4]) } },
     [apply, '0: applied 2'],
     answering({ 2: 422 }),
-    ['undo --yes', '3: applied 1, failed 1', 'left alone: petstore undo r1'],
+    ['undo --yes', '3: applied 1, failed 1', 'row left alone: id 2'],
     healed,
     ['undo --yes', '0: applied 2'],
     counts(1, 1),
-  ],
-  'an undo says first which rows a resume would settle': [
-    { counts: [1, 1], files: { 'stock.csv': toCsv([4, 4]) } },
-    answering({ 2: 502 }),
-    [`${apply} --retries 0`, '3: applied 1, unknown 1'],
-    healed,
-    ['undo --yes', '3: applied 1', / leaves such rows alone; to find out, run `petstore resume r1` first/],
   ],
   'an undo that has nothing left to do names the last other run, if no run was named': [
     { counts: [1, 1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([[2, 9]]) } },
