@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type HttpRequest, headerValue } from '../api/http.ts';
+import { type HttpRequest, headerValue, withoutParameters } from '../api/http.ts';
 import type { BodyName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { bodySchemas, IdText, issueReason, type QueryName, queryParameters } from '../api/schemas.ts';
@@ -76,14 +76,11 @@ function parseBody(name: BodyName, request: HttpRequest): unknown {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 function jsonBody({ headers, body = '' }: HttpRequest): JsonValue {
-  const mediaType = headerValue(headers, 'content-type') ?? '';
-  if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
-    throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');
-  if (headers['content-encoding'] !== undefined)
-    throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');
+  const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '');
+  if (mediaType.toLowerCase() !== 'application/json')
+    throw new Refusal('unsupported_media_type', 'a body must be sent as application/json');
   if (Buffer.byteLength(body) > maxBodyBytes)
     throw new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);
   try {

@@ -5,12 +5,10 @@ import { printJson } from '../process/exact-json.ts';
 const statuses = {
   invalid_parameter: 400,
   invalid_json: 400,
-  malformed_request: 400,
   unauthorized: 401,
   forbidden_origin: 403,
   not_found: 404,
   method_not_allowed: 405,
-  request_timeout: 408,
   already_exists: 409,
   in_use: 409,
   precondition_failed: 412,
@@ -19,7 +17,6 @@ const statuses = {
   misdirected_request: 421,
   validation_failed: 422,
   unknown_reference: 422,
-  headers_too_large: 431,
   internal: 500,
   unavailable: 503,
 } as const;

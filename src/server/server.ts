@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isReadMethod } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, systemReason } from '../process/errors.ts';
@@ -64,8 +63,7 @@ export function startServer(options: ServerOptions): Promise<RunningServer> {
 /** Serves the app over HTTP/1.1. @throws CliError `failed` if it cannot listen on the address. */
 export async function listen(app: App, options: ListenOptions): Promise<RunningServer> {
   const { host, port, origins = [], onExchange, onDefect } = options;
-  // A request without Host is answered with the service's own Error body.
-  const server = createServer({ requireHostHeader: false });
+  const server = createServer();
   const guard = createGuard(bareHost(host), origins);
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     if (onExchange) reportExchange(request, response, onExchange);
@@ -74,8 +72,6 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
       // The body is read even if the request is refused: a client that is cut off would not see the answer.
       const body = isReadMethod(method) ? undefined : await receiveBody(request);
       guard(headers);
-      if (!url.startsWith('/'))
-        throw new Refusal('malformed_request', 'the target of a request must begin with /');
       const appResponse = app({
         method,
         url: `http://${headers.host}${url}`,
@@ -88,7 +84,6 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
     }
   };
   server.on('request', respond);
-  server.on('clientError', answerMalformed);
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw toListenError(error, `${host}:${port}`);
   });
@@ -170,26 +165,6 @@ function send(response: ServerResponse, { status, headers, body }: HttpResponse)
   const length = Buffer.byteLength(body);
   if (status !== 204) flat.push('content-length', length);
   response.writeHead(status, flat as string[]).end(body, length === body.length ? 'latin1' : 'utf8');
-}
-
-/** Answers bytes that Node could not parse as a request, and ends the connection. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // The client sent more after a request with `Connection: close`. The response to that request ends the connection.
-  if (error.code === 'HPE_CLOSED_CONNECTION') return;
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const { status, headers, body } = parserRefusal(error).toResponse();
-  const head = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' });
-  const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`, () => socket.destroy());
-}
-
-function parserRefusal({ code }: NodeJS.ErrnoException): Refusal {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('request_timeout', 'the request took too long');
-  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large', 'the headers are too large');
-  return new Refusal('malformed_request', 'that is not an HTTP request');
 }
 
 function reportExchange(

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import type { NounName } from '../api/nouns.ts';
 import { idRequirement, int64Max } from '../api/record-values.ts';
-import { bodySchemas, Id, PetStatus, Quantity } from '../api/schemas.ts';
+import { bodySchemas, Id, Quantity } from '../api/schemas.ts';
 import { CliError, InputError, systemCode, systemReason } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { issuesText } from './read-input.ts';
@@ -25,7 +25,7 @@ function withId<N extends NounName>({ entries }: { readonly entries: v.ObjectEnt
 
 /**
  * A store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
- * pet has an entry of quantity 0. New ids begin behind the largest one, or at `ids`.
+ * pet has an entry of quantity 0. An entry has the status of its pet. New ids begin behind the largest one, or at `ids`.
  */
 const storeSchema = v.strictObject({
   id: v.optional(v.string()),
@@ -35,9 +35,7 @@ const storeSchema = v.strictObject({
   categories: v.optional(v.array(withId<'categories'>(bodySchemas.NewCategory)), []),
   pets: v.optional(v.array(withId<'pets'>(bodySchemas.NewPet)), []),
   orders: v.optional(v.array(withId<'orders'>(bodySchemas.Order)), []),
-  inventory: v.optional(
-    v.array(v.object({ petId: StoredId, quantity: Quantity, status: v.optional(PetStatus) })),
-  ),
+  inventory: v.optional(v.array(v.object({ petId: StoredId, quantity: Quantity }))),
   ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 
@@ -120,11 +118,9 @@ function createStore(content: object): Store {
   });
   const items: NonNullable<typeof inventory> =
     inventory ?? pets.map(({ id }) => ({ petId: id, quantity: 0 }));
-  items.forEach(({ petId, quantity, status }, at) => {
+  items.forEach(({ petId, quantity }, at) => {
     const pet = store.pets.get(petId)?.record;
     if (!pet) throw new InvalidStore(`/inventory/${at}/petId: is not a pet of the file`);
-    if (status !== undefined && status !== pet.status)
-      throw new InvalidStore(`/inventory/${at}/status: must be that of pet ${petId}, which is ${pet.status}`);
     add(store.inventory, petId, { petId, quantity, status: pet.status }, `/inventory/${at}/petId`);
   });
   for (const noun of nounsWithIds) {
@@ -140,10 +136,8 @@ function createStore(content: object): Store {
 export type PulledRecords = Readonly<Record<NounName, readonly object[]>>;
 
 /** Creates a store with the records of a service. @throws CliError `failed` if the records break the rules of the local server. */
-export function toPulledStore({ inventory, ...lists }: PulledRecords, from: string): Store {
-  // An entry has the status of its pet, which may have changed between the two lists.
-  const items = inventory.map((item) => ({ ...item, status: undefined }));
-  const entries = Object.entries({ ...lists, inventory: items });
+export function toPulledStore(records: PulledRecords, from: string): Store {
+  const entries = Object.entries(records);
   try {
     return createStore(Object.fromEntries(entries.map(([name, list]) => [name, list.map(withoutNulls)])));
   } catch (error) {

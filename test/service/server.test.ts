@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { type IncomingHttpHeaders, request as open } from 'node:http';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
@@ -32,19 +30,6 @@ function clientsOf({ url, close }: RunningServer) {
         });
         request.on('error', reject).end(body);
       });
-    },
-    /** Writes raw bytes and returns everything that the server sends until it ends the connection. */
-    async raw(text: string): Promise<string> {
-      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
-      let answer = '';
-      socket
-        .on('error', () => {})
-        .on('data', (chunk) => {
-          answer += chunk;
-        });
-      socket.write(text);
-      await once(socket, 'close');
-      return answer;
     },
   };
 }
@@ -125,32 +110,6 @@ test('the server refuses a body over 1 MiB with the reason, whether its length i
     expect(JSON.parse(refused.body)).toMatchObject({ code: 'payload_too_large' });
   }
   expect((await send('GET', '/pets/1')).status).toBe(200);
-});
-
-const malformed: [what: string, text: string, status: number, code: string][] = [
-  ['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
-  [
-    'a whole URL of another host',
-    'GET http://evil.example/pets HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
-    400,
-    'malformed_request',
-  ],
-  ['no host', 'GET /pets HTTP/1.1\r\nconnection: close\r\n\r\n', 421, 'misdirected_request'],
-  [
-    'chunks that are broken',
-    'POST /pets HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
-    400,
-    'malformed_request',
-  ],
-  ['too many headers', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
-];
-
-test.each(malformed)('the server answers %s with the Error body', async (_, text, status, code) => {
-  const { raw } = await start();
-  const [head = '', body = ''] = (await raw(text)).split('\r\n\r\n');
-  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  expect(head.toLowerCase()).toContain('content-type: application/json');
-  expect(JSON.parse(body)).toMatchObject({ code, status });
 });
 
 test('an app that throws is a 500 without the reason, and the next request is answered', async () => {

@@ -99,7 +99,3 @@ for (const form of document.querySelectorAll('form.try')) {
     send(form);
   });
 }
-const menu = document.querySelector('.menu');
-menu.addEventListener('click', (event) => {
-  if (event.target.closest('a')) menu.open = false;
-});

@@ -46,15 +46,13 @@ export function renderPage(document: OpenApi, options: PageOptions): string {
 <script type="module" src="docs.js"></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
-<nav class="side" aria-label="Operations">${links}<p><a href="#schemas">Schemas</a></p></nav>
-<main id="content" tabindex="-1">
+<main>
 <header>
 <h1>${title} <small>${version}</small></h1>
 <p>${description}</p>
 <p>It answers at <code>${options.baseUrl}</code>. The same description for programs: <a href="openapi.json">openapi.json</a>, <a href="openapi.yaml">openapi.yaml</a>.</p>
 </header>
-<details class="menu"><summary>Operations</summary><nav aria-label="Operations, as a menu">${links}</nav></details>
+<nav aria-label="Operations">${links}<p><a href="#schemas">Schemas</a></p></nav>
 <noscript><p class="note">Without JavaScript this page can be read, but its forms cannot send anything.</p></noscript>
 ${groups.map(
   (group) => html`<section aria-labelledby="tag-${group.name}">
