@@ -1,6 +1,6 @@
 import type { NounName } from '../api/nouns.ts';
 import { type Context, followUpCommand } from '../context.ts';
-import { openInputFile } from '../input/input-file.ts';
+import { readInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
@@ -40,7 +40,7 @@ export async function readCheckedInput<Row extends InputRow>(
   { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
 ): Promise<CheckedInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
-  const input = await readRows(await openInputFile(context.io, path), layout, { skipInvalid, isSelected });
+  const input = await readRows(await readInputFile(context.io, path), layout, { skipInvalid, isSelected });
   for (const warning of input.warnings) await context.notice('warning', warning);
   return input;
 }

@@ -4,7 +4,7 @@ import { CliError, InputError, quoteValue, ValueError } from '../process/errors.
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import { type InputFile, type InputFormat, isTable, recordPlace, splitInput } from './input-file.ts';
-import { type SplitRecord, toItem } from './splitters.ts';
+import { BrokenInput, type SplitRecord, toItem } from './splitters.ts';
 
 /** A row of an input: the values that a command reads from a record. */
 export interface InputRow {
@@ -58,56 +58,60 @@ interface ParsedRecord<Row> {
 interface InputRecords<Row> {
   /** The format of the input, unless it is empty. */
   readonly format: InputFormat | undefined;
-  readonly pages: AsyncIterable<ParsedRecord<Row>[]> | readonly [];
-  /** Returns the text of the header; without a header, the name of the only column. */
-  header(): string;
+  readonly records: Iterable<ParsedRecord<Row>>;
+  /** The text of the header; without a header, the name of the only column. */
+  readonly header: string;
 }
 
 /**
- * Reads an input as a stream of records. It skips rows with only empty cells, which spreadsheets leave at the end.
+ * Reads the records of an input.
  *
- * @throws InputError for a table with columns that the layout refuses, and for an input that cannot be split into
- *   records: text that is not UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
+ * @throws InputError for a table with columns that the layout refuses; and, while the records are read, for a quote that is never
+ *   closed, a record over 1 MiB, and broken JSON.
  */
-export async function readRecords<Row extends InputRow>(
+export function readRecords<Row extends InputRow>(
   inputFile: InputFile,
   layout: RowLayout<Row>,
-): Promise<InputRecords<Row>> {
+): InputRecords<Row> {
   const { name } = inputFile;
-  const { format, pages } = await splitInput(inputFile, (cell) => isColumn(cell, layout));
-  if (!format) return { format, pages: [], header: () => '' };
-  let header = layout.loneField ?? '';
-  let toRecord: RecordReader | undefined;
-  async function* parsedPages(inputFormat: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
-    const isOfTable = isTable(inputFormat);
-    for await (const page of pages) {
-      const broken = page.find(({ isBroken }) => isBroken);
-      if (broken?.problem) {
-        const message = `${recordPlace(name, inputFormat, broken.line)}: ${broken.problem.message}`;
-        throw new InputError(message, 'the file may be cut off: nothing was sent');
-      }
-      let records = page.filter((record) => !isBlank(record));
-      const [first] = records;
-      if (!first) continue;
-      if (!toRecord && !isOfTable) toRecord = objectReader(layout);
-      if (!toRecord && isLone(first, layout))
-        toRecord = tableReader([layout.loneField], [layout.loneField], inputFormat);
-      if (!toRecord) {
-        // A spreadsheet may write empty cells behind the header.
-        const { cells = [] } = first;
-        const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
-        toRecord = tableReader(parseHeader({ ...first, cells: columns }, layout, name), columns, inputFormat);
-        header = first.text;
-        records = records.slice(1);
-      }
-      const read = toRecord;
-      yield records.map((split) => {
-        const { line, text, problem } = split;
-        return { line, text, row: problem ?? rowOrError(() => layout.toRow(read(split))) };
-      });
+  const input = splitInput(inputFile, (cell) => isColumn(cell, layout));
+  if (!input) return { format: undefined, records: [], header: '' };
+  const { format, records } = input;
+  function* splits(): Generator<SplitRecord> {
+    try {
+      yield* records;
+    } catch (error) {
+      if (error instanceof SyntaxError) throw new InputError(`${name}: not valid JSON: ${error.message}`);
+      if (!(error instanceof BrokenInput)) throw error;
+      const message = `${recordPlace(name, format, error.line)}: ${error.message}`;
+      throw new InputError(message, 'the file may be cut off: nothing was sent');
     }
   }
-  return { format, pages: parsedPages(format), header: () => header };
+  const splitRecords = splits();
+  let toRecord = objectReader(layout);
+  let header = '';
+  let lone: SplitRecord | undefined;
+  const first: SplitRecord | undefined = isTable(format) ? splitRecords.next().value : undefined;
+  if (first && isLone(first, layout)) {
+    lone = first;
+    header = layout.loneField;
+    toRecord = tableReader([header], [header], format);
+  } else if (first) {
+    // A spreadsheet may write empty cells behind the header.
+    const { cells = [] } = first;
+    const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
+    header = first.text;
+    toRecord = tableReader(parseHeader({ ...first, cells: columns }, layout, name), columns, format);
+  }
+  const toRow = (split: SplitRecord): ParsedRecord<Row> => {
+    const { line, text, problem } = split;
+    return { line, text, row: problem ?? rowOrError(() => layout.toRow(toRecord(split))) };
+  };
+  function* rows() {
+    if (lone) yield toRow(lone);
+    for (const split of splitRecords) yield toRow(split);
+  }
+  return { format, records: rows(), header };
 }
 
 /** Makes a row. Returns the error of a record that is not valid. */
@@ -120,14 +124,11 @@ export function rowOrError<Row>(toRow: () => Row): Row | CliError {
   }
 }
 
-function isBlank({ cells, problem }: SplitRecord): boolean {
-  if (!cells || problem !== undefined) return false;
-  for (const cell of cells) if (cell !== '' && cell.trim() !== '') return false;
-  return true;
-}
-
 /** Returns true if a table has no header: its first record is one cell that is not the name of a column. */
-function isLone({ cells = [], problem }: SplitRecord, layout: ColumnRules & { loneField?: string }): boolean {
+function isLone<Layout extends ColumnRules & { loneField?: string }>(
+  { cells = [], problem }: SplitRecord,
+  layout: Layout,
+): layout is Layout & { loneField: string } {
   const [cell = '', ...others] = cells;
   return layout.loneField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
 }
@@ -138,12 +139,6 @@ function parseHeader(
   layout: ColumnRules,
   name: string,
 ): FieldNames {
-  // With `--map petId=1` a file without a header would lose its first row.
-  if (cells.length > 0 && cells.every((cell) => /^\s*-?\d+\s*$/.test(cell)))
-    throw new InputError(
-      `${name}:${line}: the first line must name the columns, and has only numbers`,
-      `put a line before it, such as: ${layout.fields.flatMap((field) => (field.isRequired ? field.name : [])).join(',') || layout.fields[0]?.name}`,
-    );
   const fields = problem ?? rowOrError(() => findFields(cells, layout));
   if (!(fields instanceof CliError)) return fields;
   throw new InputError(`${name}:${line}: ${fields.message}`, fields.details.hint);

@@ -100,7 +100,7 @@ function leftOutWarning({ name }: NamedInput, count: number, participle: string)
 
 /** Collects the rows of an input, one for each id, and the issues of the invalid rows. */
 async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: RowLayout<Row>) {
-  const { format, pages, header } = await readRecords(inputFile, layout);
+  const { format, records, header } = readRecords(inputFile, layout);
   const rows: Row[] = [];
   // Most files are in the order of their ids, and need no map, which takes a second and 40 MB for a million ids.
   let highestId = -1n;
@@ -109,44 +109,43 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   const issues: Issue[] = [];
   const unit = unitOf(format);
   let [total, additions, repeats] = [0, 0, 0];
-  for await (const page of pages)
-    for (const { line, text, row } of page) {
-      total += 1;
-      if (total === largeRows) await keepHeapSmall();
-      if (row instanceof CliError) {
-        issues.push(toIssue(row, line, text));
-        continue;
-      }
-      const { id } = row;
-      if (id !== undefined && !indexById && id <= highestId)
-        indexById = new Map(rows.map((row, at) => [row.id, at]));
-      const index = id === undefined ? undefined : indexById?.get(id);
-      const first = index === undefined ? undefined : rows[index];
-      if (index === undefined || first === undefined) {
-        if (id !== undefined) highestId = id;
-        indexById?.set(id, rows.length);
-        rows.push(row);
-        continue;
-      }
-      const sum = rowOrError(() => layout.addUp?.(first, row));
-      if (sum instanceof CliError) issues.push(toIssue(sum, line, text));
-      else if (sum) {
-        additions += 1;
-        rows[index] = sum;
-      } else if (layout.mayRepeat && first.text === text) repeats += 1;
-      else {
-        const place = unit === 'line' ? 'on line' : `in ${unit}`;
-        const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
-        const hint = layout.conflictHint;
-        if (!conflicting.has(index))
-          issues.push({ line: first.line, text: String(first.text), message, kind: conflict, hint });
-        issues.push({ line, text, message, kind: conflict, hint });
-        conflicting.add(index);
-      }
+  for (const { line, text, row } of records) {
+    total += 1;
+    if (total === largeRows) await keepHeapSmall();
+    if (row instanceof CliError) {
+      issues.push(toIssue(row, line, text));
+      continue;
     }
+    const { id } = row;
+    if (id !== undefined && !indexById && id <= highestId)
+      indexById = new Map(rows.map((row, at) => [row.id, at]));
+    const index = id === undefined ? undefined : indexById?.get(id);
+    const first = index === undefined ? undefined : rows[index];
+    if (index === undefined || first === undefined) {
+      if (id !== undefined) highestId = id;
+      indexById?.set(id, rows.length);
+      rows.push(row);
+      continue;
+    }
+    const sum = rowOrError(() => layout.addUp?.(first, row));
+    if (sum instanceof CliError) issues.push(toIssue(sum, line, text));
+    else if (sum) {
+      additions += 1;
+      rows[index] = sum;
+    } else if (layout.mayRepeat && first.text === text) repeats += 1;
+    else {
+      const place = unit === 'line' ? 'on line' : `in ${unit}`;
+      const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
+      const hint = layout.conflictHint;
+      if (!conflicting.has(index))
+        issues.push({ line: first.line, text: String(first.text), message, kind: conflict, hint });
+      issues.push({ line, text, message, kind: conflict, hint });
+      conflicting.add(index);
+    }
+  }
   issues.sort((a, b) => a.line - b.line);
   const validRows = conflicting.size === 0 ? rows : rows.filter((_, index) => !conflicting.has(index));
-  return { format, rows: validRows, issues, total, repeats, additions, header: header() };
+  return { format, rows: validRows, issues, total, repeats, additions, header };
 }
 
 /** Why a record cannot be used. */

@@ -8,7 +8,7 @@ import { sanitize } from '../process/text.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import { type InputFile, type InputFormat, isTable } from './input-file.ts';
 import { rowOrError } from './read-records.ts';
-import { CsvSplitter, toItem } from './splitters.ts';
+import { splitCsv, toItem } from './splitters.ts';
 
 /** A row that was not written, and the reason. */
 export interface Reject {
@@ -126,7 +126,7 @@ function* tableLines(
   const noteText = (notes: readonly Note[]) =>
     toText(notes.map((note) => (typeof note === 'string' ? guard(note) : String(note ?? ''))));
   const cellsOf = (text: string): readonly string[] =>
-    kind === 'tsv' ? text.split('\t') : (new CsvSplitter(delimiter).push(`${text}\n`)[0]?.cells ?? []);
+    kind === 'tsv' ? text.split('\t') : (splitCsv(text, delimiter).next().value?.cells ?? []);
   const columns = cellsOf(header);
   const inputColumns = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
   const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;

@@ -1,4 +1,4 @@
-import { InputError, messageOf, ValueError } from '../process/errors.ts';
+import { messageOf, ValueError } from '../process/errors.ts';
 import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
 
 /** An unparsed record of an input: a row of a table, a line of JSON lines, or an item of a JSON array. */
@@ -12,42 +12,37 @@ export interface SplitRecord {
   /** The value of an item of a JSON document. */
   readonly item?: JsonItem | undefined;
   readonly problem?: ValueError | undefined;
-  /** Set if nothing can be read after this record: it is over the limit, or holds the rest of a truncated file. */
-  readonly isBroken?: true | undefined;
 }
 
-/** Splits text that comes in pieces. No piece ends within a CRLF. At most one record is held in memory. */
-export interface RecordSplitter {
-  /** Adds a piece, and returns the records that it completes. Records after a broken record may be missing. */
-  push(piece: string): SplitRecord[];
-  /** Ends the text, and returns the last records. */
-  end(): SplitRecord[];
+/** Nothing can be read after this record: it is over the limit, or holds the rest of a truncated file. */
+export class BrokenInput extends Error {
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
 }
 
 /** The length of the longest record, in characters: 1 MiB of ASCII. */
 const maxRecordLength = 2 ** 20;
 
-function brokenRecord(line: number, message = 'the record is longer than 1 MiB'): SplitRecord {
-  return { line, text: '', problem: new ValueError(message), isBroken: true };
+/** Returns a record. @throws BrokenInput if it is longer than 1 MiB. */
+function checkLength(record: SplitRecord): SplitRecord {
+  if (record.text.length <= maxRecordLength) return record;
+  throw new BrokenInput(record.line, 'the record is longer than 1 MiB');
 }
 
-/** Splits text into its lines that are not blank. */
-export function createLineSplitter(): RecordSplitter {
-  let line = 1;
-  let rest = '';
-  const push = (piece: string): SplitRecord[] => {
-    const records: SplitRecord[] = [];
-    const lines = piece.split(/\r\n|\n|\r/);
-    lines[0] = rest + lines[0];
-    rest = lines.pop() ?? '';
-    for (const text of lines) {
-      if (text.length > maxRecordLength) return [...records, brokenRecord(line)];
-      if (text.trim() !== '') records.push({ line, text });
-      line += 1;
-    }
-    return rest.length > maxRecordLength ? [...records, brokenRecord(line)] : records;
-  };
-  return { push, end: () => push('\n') };
+/** Splits text into its lines that are not blank. @throws BrokenInput for a line over 1 MiB. */
+export function* splitLines(text: string): Generator<SplitRecord> {
+  const lineEnd = /[\n\r]|$/g;
+  for (let [line, at] = [1, 0]; at < text.length; line += 1) {
+    lineEnd.lastIndex = at;
+    const end = lineEnd.exec(text)?.index ?? text.length;
+    const content = text.slice(at, end);
+    if (content.trim() !== '') yield checkLength({ line, text: content });
+    at = afterLineEnd(text, end);
+  }
 }
 
 /** Parses the text of a record. @throws ValueError if it is not JSON. */
@@ -61,103 +56,39 @@ export function toItem(text: string): JsonItem {
   }
 }
 
-const pageSize = 1000;
-
-/** Splits a JSON document into numbered records: the items of an array, or one value. @throws InputError if it is not JSON. */
-export function* splitJson(text: string, name: string): Generator<readonly SplitRecord[]> {
-  let page: SplitRecord[] = [];
+/**
+ * Splits a JSON document into numbered records: the items of an array, or one value.
+ *
+ * @throws SyntaxError if it is not JSON; BrokenInput for a record over 1 MiB.
+ */
+export function* splitJson(text: string): Generator<SplitRecord> {
   let line = 0;
-  try {
-    for (const item of parseItems(text)) {
-      line += 1;
-      page.push(item.text.length > maxRecordLength ? brokenRecord(line) : { line, text: item.text, item });
-      if (page.length < pageSize) continue;
-      yield page;
-      page = [];
-    }
-  } catch (error) {
-    throw error instanceof SyntaxError
-      ? new InputError(`${name}: not valid JSON: ${messageOf(error)}`)
-      : error;
+  for (const item of parseItems(text)) {
+    line += 1;
+    yield checkLength({ line, text: item.text, item });
   }
-  yield page;
 }
 
 /**
- * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix. Blank lines are skipped. A quote
- * within an unquoted cell is an ordinary character.
+ * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix. Rows with only empty cells, which spreadsheets
+ * leave at the end, are skipped. A quote within an unquoted cell is an ordinary character.
  *
- * csv-parse is not used: it reports the last line of a record with quoted newlines, and the end of the file for an unclosed quote,
- * and is slow (bench/README.md).
+ * csv-parse is not used: it reports the last line of a record with quoted newlines, and is slow (bench/README.md).
+ *
+ * @throws BrokenInput for a record over 1 MiB, and a quote that is never closed.
  */
-export class CsvSplitter implements RecordSplitter {
-  private readonly delimiter: string;
-  private readonly cell: RegExp;
-  /** The line on which the next record begins. */
-  private line = 1;
-  /** The text from that line on. */
-  private rest = '';
-  /** The line of the quote that is open at the end of the text. */
-  private quoteLine: number | undefined;
-
-  constructor(delimiter: string) {
-    this.delimiter = delimiter;
-    // The text in quotes, the closing quote (empty if the text ends before it), and the text outside of quotes.
-    this.cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)("?))?([^${delimiter}\\n\\r]*)`, 'y');
-  }
-
-  push(piece: string): SplitRecord[] {
-    const records: SplitRecord[] = [];
-    const text = this.rest + piece;
-    this.rest = text.slice(this.splitComplete(text, records));
-    if (this.rest.length > maxRecordLength) records.push(this.brokenRest('within 1 MiB'));
-    return records;
-  }
-
-  end(): SplitRecord[] {
-    const records = this.push('\n');
-    if (this.rest !== '' && !records.at(-1)?.isBroken) records.push(this.brokenRest('until the end'));
-    return records;
-  }
-
-  /** Makes a broken record of the rest of the text. @param where the part of the text that no quote closes */
-  private brokenRest(where: string): SplitRecord {
-    const quote = `the quote opened on line ${this.quoteLine} is not closed ${where}`;
-    return brokenRecord(this.line, this.quoteLine === undefined ? undefined : quote);
-  }
-
-  /** Adds the complete records of a text to `records`, and returns the index after them. */
-  private splitComplete(text: string, records: SplitRecord[]): number {
-    const { delimiter } = this;
-    const lineEndOrQuote = /[\n\r"]/g;
-    let at = 0;
-    this.quoteLine = undefined;
-    while (lineEndOrQuote.test(text)) {
-      let end = lineEndOrQuote.lastIndex - 1;
-      let nextLine = this.line + 1;
-      let record: SplitRecord | undefined;
-      if (text[end] === '"') {
-        const result = parseQuotedRecord(text, at, this.cell, delimiter);
-        if (!result.cells) {
-          if (result.openQuote !== undefined)
-            this.quoteLine = this.line + lineEndsIn(text.slice(at, result.openQuote));
-          return at;
-        }
-        const { cells, problem } = result;
-        end = result.end;
-        record = { line: this.line, text: text.slice(at, end), cells, problem };
-        nextLine += lineEndsIn(record.text);
-      } else {
-        const line = text.slice(at, end);
-        const cells = line.split(delimiter);
-        if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, text: line, cells };
-      }
-      if (record) records.push(end - at > maxRecordLength ? brokenRecord(this.line) : record);
-      this.line = nextLine;
-      at = afterLineEnd(text, end);
-      lineEndOrQuote.lastIndex = at;
-    }
-    return at;
+export function* splitCsv(text: string, delimiter: string): Generator<SplitRecord> {
+  const lineEndOrQuote = /[\n\r"]|$/g;
+  for (let [line, at] = [1, 0]; at < text.length; ) {
+    lineEndOrQuote.lastIndex = at;
+    const end = lineEndOrQuote.exec(text)?.index ?? text.length;
+    const record: SplitRecord & { readonly cells: readonly string[] } =
+      text[end] === '"'
+        ? parseQuotedRecord(text, at, line, delimiter)
+        : { line, text: text.slice(at, end), cells: text.slice(at, end).split(delimiter) };
+    if (record.problem || record.cells.some((cell) => cell.trim() !== '')) yield checkLength(record);
+    line += 1 + (text[end] === '"' ? lineEndsIn(record.text) : 0);
+    at = afterLineEnd(text, at + record.text.length);
   }
 }
 
@@ -170,26 +101,30 @@ function lineEndsIn(text: string): number {
   return text.match(/\r\n|\n|\r/g)?.length ?? 0;
 }
 
-/** The cells of a record, or the index of the quote that is open at the end of the text. */
-type QuotedRecord =
-  | { readonly cells: readonly string[]; readonly end: number; readonly problem: ValueError | undefined }
-  | { readonly cells?: undefined; readonly openQuote?: number };
-
-/** Reads the record at an index, which may have quotes. */
-function parseQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {
+/** Reads the record at an index, which may have quotes. @throws BrokenInput for a quote that is never closed. */
+function parseQuotedRecord(text: string, from: number, line: number, delimiter: string) {
+  const plainText = new RegExp(`[^${delimiter}\\n\\r]*`, 'y');
   const cells: string[] = [];
   let problem: ValueError | undefined;
-  for (let start = from; ; start = cell.lastIndex + 1) {
-    cell.lastIndex = start;
-    const [, quoted, closing, plain = ''] = cell.exec(text) ?? [];
-    const end = cell.lastIndex;
-    if (closing === '') return { openQuote: start };
-    if (end === text.length) return {};
-    if (quoted !== undefined && plain !== '')
+  for (let start = from; ; start = plainText.lastIndex + 1) {
+    const isQuoted = text[start] === '"';
+    const close = isQuoted ? findClosingQuote(text, start) : start - 1;
+    if (isQuoted && close === -1) throw new BrokenInput(line, 'a quote is opened and never closed');
+    plainText.lastIndex = close + 1;
+    const [plain = ''] = plainText.exec(text) ?? [];
+    if (isQuoted && plain !== '')
       problem = new ValueError('text follows a closing quote', 'within quotes, write each quote twice');
-    cells.push(quoted?.replaceAll('""', '"') ?? plain);
-    if (text[end] !== delimiter) return { cells, end, problem };
+    cells.push(isQuoted ? text.slice(start + 1, close).replaceAll('""', '"') : plain);
+    const end = plainText.lastIndex;
+    if (text[end] !== delimiter) return { line, text: text.slice(from, end), cells, problem };
   }
+}
+
+/** Finds the quote that closes a cell; -1 if there is none. */
+function findClosingQuote(text: string, open: number): number {
+  let at = text.indexOf('"', open + 1);
+  while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
 }
 
 /** Returns true if tab-separated text has a quoted cell. Within its quotes, which may be on several lines, all quotes are doubled. */
@@ -200,16 +135,8 @@ export function hasQuotedCell(text: string): boolean {
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
 
 /** Splits tab-separated text as `-o tsv` writes it: a record on each line. */
-export function createTsvSplitter(): RecordSplitter {
-  const lines = createLineSplitter();
+export function* splitTsv(text: string): Generator<SplitRecord> {
   const toCell = (cell: string) =>
     cell.replace(/\\([tnr\\"])/g, (_, letter: string) => escapes[letter] ?? '');
-  const toRecord = (record: SplitRecord): SplitRecord => {
-    const { line, text, problem } = record;
-    return problem ? record : { line, text, cells: text.split('\t').map(toCell) };
-  };
-  return {
-    push: (piece) => lines.push(piece).map(toRecord),
-    end: () => lines.end().map(toRecord),
-  };
+  for (const record of splitLines(text)) yield { ...record, cells: record.text.split('\t').map(toCell) };
 }

@@ -68,10 +68,7 @@ async function parseEdited(
   text: string,
   counts: ReadonlyMap<bigint, RecordValue>,
 ): Promise<CheckedInput<CountRow> | undefined> {
-  async function* bytes() {
-    yield Buffer.from(text);
-  }
-  const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
+  const inputFile = { name: 'edit', path: undefined, text };
   const input = await readRows(inputFile, countLayout({}), { skipInvalid: true });
   const lines = text.split('\n');
   const faults = input.invalid.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
