@@ -21,17 +21,6 @@ export interface Contract {
   readonly basePath: string;
   /** The schemas that the schemas of answers refer to, by reference. */
   readonly definitions: JsonObject;
-  /** What `api bind` was told, for the next `api bind`. The built-in contract has none. */
-  readonly boundBy?: BindingInput | undefined;
-}
-
-/** What a user tells `api bind`. */
-export interface BindingInput {
-  /** The URL or the absolute path of the description. Stdin has none. */
-  readonly source: string | undefined;
-  /** The values of `--map`: `pets.name=title`. */
-  readonly maps: readonly string[];
-  readonly basePath: string | undefined;
 }
 
 /** The contract of the table, which applies to a profile without a binding. */

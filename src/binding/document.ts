@@ -127,9 +127,9 @@ export interface Obstacle {
   readonly hasOtherRecords?: boolean;
 }
 
-/** Joins an obstacle and its value of `--map`: `its path needs a value for shop: to bind it, bind again and add --map …`. */
+/** Joins an obstacle and its value of `--map`: `its path needs a value for shop: to bind it, add --map …`. */
 export function obstacleText({ why, map }: Obstacle): string {
-  return map === undefined ? why : `${why}: to bind it, bind again and add --map ${map}`;
+  return map === undefined ? why : `${why}: to bind it, add --map ${map}`;
 }
 
 /** The method and the path of an operation. */

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
-import { ambiguous, pet, sparse, warehouse } from '../helpers/descriptions.ts';
+import { ambiguous, sparse, warehouse } from '../helpers/descriptions.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, type Line, type Run, runCli } from '../helpers/run-cli.ts';
 import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
@@ -65,32 +65,6 @@ describe('a binding', () => {
     expect(await run('api unbind')).toMatchObject({ code: 0, stdout: '' });
     expect(await sourceOf()).toBe('stated');
     expect(await run('api unbind')).toMatchObject({ code: 0 });
-  });
-
-  test('keeps its source, its --map lines and its base path for the next one, until `api unbind`', async () => {
-    const responses = { 200: { content: { 'application/json': { schema: { type: 'array', items: pet } } } } };
-    const paths = { '/animals': { get: { responses } }, '/beasts': { get: { responses } } };
-    const path = await file('animals.json', { openapi: '3.1.0', paths });
-    const listPets = async () => rows(await run('api operations -o json')).listPets?.path;
-    const maps = ['--map', 'listPets=GET /animals,pets.name=name', '--base-path', '/v7'];
-    await run(['api', 'bind', path, ...maps, '--dry-run']);
-    expect(await run('api bind')).not.toMatchObject({ code: 0 });
-    await run(['api', 'bind', path, ...maps]);
-    const again = await run('api bind --map pets.categoryId=categoryId');
-    expect([again.code, await listPets()]).toEqual([0, '/animals']);
-    expect(again.stderr).toContain(
-      "note: kept from before: --map 'listPets=GET /animals' --map pets.name=name; `petstore api unbind` drops",
-    );
-    expect(again.stderr).toContain('its operations lie below http://service.test/v7');
-    const other = await run(['api', 'bind', '--map', 'listPets=GET /beasts']);
-    expect(other.stderr).toContain('before: --map pets.name=name --map pets.categoryId=categoryId;');
-    expect(await listPets()).toBe('/beasts');
-    expect(await run('api bind', 'http://other.test')).not.toMatchObject({ code: 0 });
-    await run('api unbind');
-    expect(await run(['api', 'bind', path])).toMatchObject({
-      code: 2,
-      stderr: expect.not.stringContaining('before'),
-    });
   });
 
   test('belongs to the origin and the profile that were bound, and to no other address', async () => {

@@ -312,7 +312,7 @@ InventoryItem: petId# quantity# status
 InventoryUpdate: quantity#
 GET /pets -> Pet[] = listPets
 POST /pets NewPet -> Pet = createPet
-GET /v2/pets/{petId} -> Pet ! getPet: its path is not that of the bound list or create: to bind it, bind again and add --map getPet='GET /v2/pets/{petId}'
+GET /v2/pets/{petId} -> Pet ! getPet: its path is not that of the bound list or create: to bind it, add --map getPet='GET /v2/pets/{petId}'
 GET /catalogue -> Category[] (allCategories) ! listCategories: nothing in its description fits by method, path and schemas
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else
@@ -323,14 +323,14 @@ GET /pets/{petId}/inventory -> InventoryItem ! getInventory: nothing in its desc
 Order: id# petId# quantity#
 GET /orders/{id} -> Order = getOrder
 DELETE /orders/{id} = deleteOrder
-GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, bind again and add --map listOrders='GET /shops/7/orders'
+GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, add --map listOrders='GET /shops/7/orders'
 
 # what cannot be called, or answers other records
 Pet: id# name status
 Uuid: id@ name
 NewPet: name category!
 Vaccination: id# vaccine
-GET /pets -> Vaccination[] ! listPets: its Vaccination has no field name; vaccine may be meant: to bind it, bind again and add --map pets.name=vaccine
+GET /pets -> Vaccination[] ! listPets: its Vaccination has no field name; vaccine may be meant: to bind it, add --map pets.name=vaccine
 GET /pets/{petId} -> Uuid ! getPet: its Uuid has the field id as a string
 POST /pets NewPet ! createPet: its records are of another kind (GET /pets:
 GET /orders ?shop ! listOrders: it needs the query parameter shop, which petstore has no value for
@@ -394,7 +394,7 @@ PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInvento
 
 # orders of animals, with last slashes
 Order: id# animal_id# total# quantity#
-GET /orders/ -> Order[] ! listOrders: its Order has no field petId; animal_id may be meant: to bind it, bind again and add --map orders.petId=animal_id
+GET /orders/ -> Order[] ! listOrders: its Order has no field petId; animal_id may be meant: to bind it, add --map orders.petId=animal_id
 GET /categories = listCategories ! deleteInventory: nothing in its description fits by method, path and schemas
 
 # orders that may be for anything
@@ -419,7 +419,7 @@ GET /orders = listOrders
 
 # entries with other names for both
 Entry: animalId# onHand# state
-GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity; animalId, onHand may be meant: to bind it, bind again and add --map inventory.petId=animalId,inventory.quantity=onHand
+GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity; animalId, onHand may be meant: to bind it, add --map inventory.petId=animalId,inventory.quantity=onHand
 GET /orders = listOrders
 
 # entries with an id of their own alone, which no --map line may name

@@ -1,4 +1,3 @@
-import { builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -13,7 +12,7 @@ import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Notice } from '../../output/messages.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
-import { joinFirst, shellWord } from '../../process/text.ts';
+import { joinFirst } from '../../process/text.ts';
 import { readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
@@ -28,21 +27,10 @@ interface BindValues {
 export async function bindDescription(context: Context, values: BindValues): Promise<Output> {
   requireOnline(context, 'api bind');
   const { settings, io } = context;
-  // Even with an unreadable contract the user can bind again.
-  const { boundBy } = await context.contract().catch(() => builtInContract);
-  const earlier = boundBy?.maps ?? [];
-  const given = (values.map ?? []).flatMap((value) => value.split(betweenMaps));
-  // Of two values for one name the later one counts.
-  const byName = new Map([...earlier, ...given].map((value) => [value.split('=', 1)[0]?.trim(), value]));
-  const allMaps = [...byName.values()];
-  const maps = parseMaps(allMaps);
-  const kept = allMaps.filter((value) => earlier.includes(value)).map((value) => `--map ${shellWord(value)}`);
-  if (kept.length > 0)
-    await context.notice('note', `kept from before: ${kept.join(' ')}; \`petstore api unbind\` drops them`);
-  const { location = boundBy?.source, withToken = false } = values;
-  const { description, source } = await readDescriptionAt(context, location, withToken);
-  const basePathFlag = values.basePath ?? boundBy?.basePath;
-  const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
+  const maps = parseMaps((values.map ?? []).flatMap((value) => value.split(betweenMaps)));
+  const { location, withToken = false } = values;
+  const description = await readDescriptionAt(context, location, withToken);
+  const { origin, basePath, note } = findAddress(settings, description, values.basePath);
   const { matches, contract, unboundRoutes } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
   const further =
@@ -58,10 +46,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
-  // A query may hold a token, which is never stored.
-  const hasQuery = source !== undefined && URL.canParse(source) && new URL(source).search !== '';
-  const next = { source: hasQuery ? undefined : source, maps: allMaps, basePath: basePathFlag };
-  if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath, boundBy: next }, origin });
+  if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
     const { method, path } = contract.operations.get(id) ?? {};
@@ -180,7 +165,7 @@ function findAddress(settings: Settings, description: Description, basePathFlag:
   if (hasPath && basePathFlag !== undefined)
     throw new UsageError(
       `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
-      'give --base-url without a path, or leave --base-path out; `petstore api unbind` drops an earlier one',
+      'give --base-url without a path, or leave --base-path out',
     );
   const serverPath = server === undefined || hasPath ? '' : pathnameOf(server);
   const basePath = basePathFlag?.replace(/\/$/, '') ?? serverPath;
@@ -201,7 +186,7 @@ function tieError(matches: Matches): CliError | undefined {
   const ties = [...matches].flatMap(([id, { state }]) => (state === 'ambiguous' ? [id] : []));
   if (ties.length === 0) return undefined;
   return new CliError('partial', `api bind: several operations fit ${ties.join(', ')}; the rest is bound`, {
-    hint: 'bind again, and add the --map flag of one of them',
+    hint: 'bind again with the --map flag of one of them',
   });
 }
 

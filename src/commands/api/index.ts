@@ -87,19 +87,18 @@ const bind = verb({
   description: [
     'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that petstore uses, and stores the binding for the active profile, or without a profile for the origin of the base URL. From then on the commands for that profile or origin follow the binding. Prints which operations are bound, and why the others are not. Ids must be whole numbers.',
     'For the URL of a service, by default the base URL, it tries the usual paths of descriptions. If several operations of the description fit one operation of petstore, none of them is bound, and the exit code is 3.',
-    'A binding keeps the file or URL, --map and --base-path for the next `petstore api bind`, which adds its own --map to them. `petstore api unbind` drops them.',
   ],
   examples: [
     'petstore api bind',
     'petstore api bind https://shop.example --profile staging',
     'petstore api bind openapi.yaml --dry-run',
     "petstore api bind openapi.yaml --map updateInventory='PATCH /stock/{petId}'",
-    'petstore api bind --map pets.id=animalId,pets.name=title',
+    'petstore api bind openapi.yaml --map pets.id=animalId,pets.name=title',
   ],
   args: {
     location: argument(
       '[file or URL]',
-      'the description, or a service that has one; - reads stdin (default: the one that is bound, else the base URL)',
+      'the description, or a service that has one; - reads stdin (default: the base URL)',
       { offers: 'file' },
     ),
   },

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { BindingInput } from '../../api/contract.ts';
 import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
 import { isDeniedStatus } from '../../client/answer-table.ts';
 import type { Answer } from '../../client/call.ts';
@@ -20,7 +19,7 @@ export async function readDescriptionAt(
   context: Context,
   argument: string | undefined,
   withToken: boolean,
-): Promise<{ readonly description: Description; readonly source: BindingInput['source'] }> {
+): Promise<Description> {
   const { io, settings } = context;
   const location = argument ?? settings.get('base-url');
   if (location === undefined)
@@ -28,18 +27,16 @@ export async function readDescriptionAt(
       'api bind: no description is given, and no base URL is set',
       'name a file or a URL, or give --base-url <url>',
     );
-  if (/^https?:\/\//i.test(location))
-    return { description: await findDescription(context, location, withToken), source: location };
+  if (/^https?:\/\//i.test(location)) return findDescription(context, location, withToken);
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
-  const source = isStdin ? undefined : resolve(io.cwd, location);
-  const reading =
-    source === undefined ? collectBytes(io.stdin.bytes(), maxBytes) : readWhole(source, maxBytes);
+  const reading = isStdin
+    ? collectBytes(io.stdin.bytes(), maxBytes)
+    : readWhole(resolve(io.cwd, location), maxBytes);
   const bytes = await reading.catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
-  const description = await readDescription({ label, document: await parseDocument(bytes, label) });
-  return { description, source };
+  return readDescription({ label, document: await parseDocument(bytes, label) });
 }
 
 /** The usual paths of descriptions, in the order in which they are tried. */
