@@ -9,7 +9,6 @@ import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
 import { type Matches, matchOperations } from './match.ts';
 import { obstacleTo } from './obstacles.ts';
-import { withFixedValues } from './parameters.ts';
 import { isParameter } from './path-words.ts';
 import type { TableOperation } from './wire-form.ts';
 
@@ -140,5 +139,9 @@ function withFixedQuery(operation: DocumentOperation, id: string, query: string)
       `--map ${id}: ${routeText(operation)} has no query parameter ${unknownName}`,
       inQuery.length > 0 ? `it has ${inQuery.map(({ name }) => name).join(', ')}` : undefined,
     );
-  return withFixedValues(operation, ({ name }) => values.get(name));
+  const parameters = operation.parameters.map((parameter) => {
+    const fixedValue = inQuery.includes(parameter) ? values.get(parameter.name) : undefined;
+    return fixedValue === undefined ? parameter : { ...parameter, required: true, fixedValue };
+  });
+  return { ...operation, parameters };
 }

@@ -3,7 +3,7 @@ import { withoutParameters } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { type Description, objectOf, referencesIn, targetOf } from './description.ts';
+import { type Description, listOf, objectOf, referencesIn, targetOf } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import type { Shape } from './schema.ts';
@@ -129,10 +129,15 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
 
 const partNames = ['id', 'name'] as const;
 
-/** Returns the value that a schema states; for a list an empty one will do. */
+/**
+ * Returns a value that a schema states: its only value, an example, the default or a choice. For a list an empty one will do. Without
+ * one the program invents none, because an invented value could mean something.
+ */
 function exampleOf(shape: Shape): JsonValue | undefined {
   const { kind } = shape;
-  const value = shape.statedValue;
+  const [constant, own, initial] = ['const', 'example', 'default'].map((name) => shape.keyword(name));
+  const [[example], [choice]] = [listOf(shape.keyword('examples')), listOf(shape.keyword('enum'))];
+  const value = constant ?? own ?? example ?? initial ?? choice;
   // YAML reads `example: 2024` as a number.
   if (value !== undefined) return kind === 'string' && typeof value === 'number' ? String(value) : value;
   return kind === 'array' && Number(shape.keyword('minItems') ?? 0) === 0 ? [] : undefined;

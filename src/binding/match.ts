@@ -4,8 +4,8 @@ import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapValue, type Obstacle, obstacleText, routeText } from './document.ts';
 import { countObstacle, isNumberKind, lossObstacle, mapFor, obstacleTo } from './obstacles.ts';
-import { withStatedValues } from './parameters.ts';
 import { nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import type { Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
@@ -121,7 +121,7 @@ function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefin
   return match?.state === 'bound' ? match.operations[0] : undefined;
 }
 
-/** Collects the fields of a noun from the bodies and answers of operations whose path or schema is about it, or in these collections. */
+/** Collects the fields of a noun from the bodies and answers of operations whose path is about it, or in these collections. */
 function nounFactsOf(
   list: TableOperation,
   get: TableOperation,
@@ -130,14 +130,11 @@ function nounFactsOf(
 ): Omit<NounFacts, 'collections'> {
   const shapes = documentOperations.flatMap(({ method, path, body, answer }) => {
     const form = readPath(path);
+    if (form.noun !== get.noun && !collections.includes(form.collection)) return [];
     // An array within a record, such as the visits of a pet, is not a list of records.
-    const reads = method === 'GET' && form.idName === undefined ? [list, get] : [get];
-    const answered = reads.flatMap((read) => (answer && recordsIn(read, answer.shape)?.shape) ?? []);
-    const isAbout = form.noun === get.noun || collections.includes(form.collection);
-    return [...answered, ...(body ? [body.shape] : [])].filter(
-      ({ kind, names }) =>
-        kind === 'object' && (isAbout || names.some((each) => nounOfSchema(each) === get.noun)),
-    );
+    const read = method === 'GET' && form.idName === undefined ? list : get;
+    const answered = answer && recordsIn(read, answer.shape)?.shape;
+    return [answered, body?.shape].filter((shape) => shape?.kind === 'object') as Shape[];
   });
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
@@ -160,12 +157,10 @@ function toCandidate(
   if (!isNear || form.isBelowNoun || (form.noun ?? noun) !== noun) return undefined;
   if (!mayBe(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
   if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
-  const refusalOf = (each: DocumentOperation) =>
-    obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
-  const place = placeObstacle(tableOperation, operation, form, facts);
-  // An operation with two obstacles says nothing about the other operations of the noun.
-  const hasSecondObstacle = place && refusalOf(withStatedValues(operation, tableOperation));
-  const obstacle = hasSecondObstacle ? { ...place, hasOtherRecords: false } : (place ?? refusalOf(operation));
+  const obstacle =
+    placeObstacle(tableOperation, operation, form, facts) ??
+    obstacleTo(tableOperation, operation) ??
+    countObstacle(tableOperation, operation);
   return { operation, obstacle };
 }
 
@@ -215,12 +210,11 @@ function idObstacle(
   const ours = [idField, ourIdName].map(compactName);
   const mapped = fieldMap.get(idField);
   const names = mapped === undefined ? ours : [compactName(mapped)];
-  if (facts.fields.has(compact) && !names.includes(compact))
-    return { why: `its ${idName} is another field of the record, and not its id` };
+  const isOtherField = facts.fields.has(compact) && !names.includes(compact);
   const isUnclear = mapped === undefined && idField === 'id' && hasTwoIds(noun, facts);
-  if (isUnclear || ![...names, ...ours].includes(compact)) {
+  if (isOtherField || isUnclear || ![...names, ...ours].includes(compact)) {
     const why = `its ${idName} may be the id of something else`;
-    return { why, map: mapFor(tableOperation, operation) };
+    return { why, map: isOtherField ? undefined : mapFor(tableOperation, operation) };
   }
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
   const kind = parameter?.shape.kind ?? 'unknown';

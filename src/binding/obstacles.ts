@@ -1,9 +1,7 @@
-import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
-import { takesId } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
 import { type DocumentOperation, mapValue, type Obstacle } from './document.ts';
-import { toParameters, withStatedValues } from './parameters.ts';
+import { toParameters } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
@@ -37,12 +35,8 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const obstacle = operation.obstacle();
   if (obstacle) return obstacle;
   const [unknown] = toParameters(operation, tableOperation).unknownParameters;
-  if (unknown && takesField(tableOperation, unknown.name))
-    return { why: `it takes ${unknown.name} in the ${unknown.in}, and petstore sends fields only in a body` };
-  if (unknown) {
-    const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
-    return { why, map: mapFor(tableOperation, operation) };
-  }
+  if (unknown)
+    return { why: `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for` };
   if (!tableOperation.body) return undefined;
   if (!body && bodyTypes.length > 0)
     return { why: `it takes ${bodyTypes.slice(0, 3).join(', ')}, not application/json` };
@@ -85,8 +79,7 @@ function recordObstacle(
   return obstacle && { ...obstacle, hasOtherRecords: true };
 }
 
-const idFields = new Set(['id', ...fieldsOfKind('reference')]);
-const integerFields = new Set([...idFields, ...fieldsOfKind('quantity')]);
+const integerFields = new Set(['id', ...fieldsOfKind('reference'), ...fieldsOfKind('quantity')]);
 const booleanFields = fieldsOfKind('truth');
 
 export function isNumberKind(kind: Shape['kind']): boolean {
@@ -115,29 +108,20 @@ function shapeObstacle(
   const lacking = needed.filter((field) => !names.has(field));
   if (lacking.length === 0) return undefined;
   const why = `its ${label} has no field ${lacking.join(', ')}`;
-  const meant = fieldsMeant(tableOperation, shape, lacking);
+  const meant = lacking.flatMap((field) => fieldMeant(shape, field) ?? []);
   if (meant.length < lacking.length) return { why };
   const map = lacking.map((field, index) => `${tableOperation.noun}.${field}=${meant[index]}`).join();
   return { why: `${why}; ${meant.join(', ')} may be meant`, map };
 }
 
-/** Finds the field that may be meant by each of ours: the only one of its type with a word of ours, or the only one, unless it is an id. */
-function fieldsMeant(tableOperation: TableOperation, shape: Shape, lacking: readonly string[]): string[] {
-  const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
-  return lacking.flatMap((field) => {
-    const possible = [...shape.fields].flatMap(([name, { kind }]) => {
-      const isSameType = integerFields.has(field) ? isNumberKind(kind) : kind === 'string';
-      // An entry's own id is not its pet's id, and a delta is not a count.
-      const isOther = name.toLowerCase() === 'id' || changingWordIn(name) !== undefined;
-      return isSameType && !isOther && !usedNames.has(name) ? [name] : [];
-    });
-    const words = singularWords(field);
-    const alike = possible.filter((name) => singularWords(name).some((word) => words.includes(word)));
-    const [name, ...others] = alike.length > 0 || idFields.has(field) ? alike : possible;
-    if (name === undefined || others.length > 0) return [];
-    usedNames.add(name);
-    return [name];
+/** Finds the only field of the same type that has a word of ours in its name, such as `pet` for `petId`. */
+function fieldMeant(shape: Shape, field: string): string | undefined {
+  const words = singularWords(field).filter((word) => word !== 'id');
+  const [name, ...others] = [...shape.fields].flatMap(([name, { kind }]) => {
+    const isSameType = integerFields.has(field) ? isNumberKind(kind) : kind === 'string';
+    return isSameType && singularWords(name).some((word) => words.includes(word)) ? [name] : [];
   });
+  return others.length === 0 ? name : undefined;
 }
 
 /** Finds out whether an operation may change a count by a quantity, instead of setting it. */
@@ -191,20 +175,13 @@ export function lossObstacle(
 }
 
 /**
- * Returns the value of `--map` that binds an operation by its route. The parameters before the noun get an example value. Returns
+ * Returns the value of `--map` that binds an operation by its route. The parameters before the noun get the value 7. Returns
  * undefined if something else is in the way.
  */
 export function mapFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
-  const { id } = tableOperation;
-  const { parentIds, idName } = readPath(operation.path);
-  const fixed = withStatedValues(operation, tableOperation);
-  const { unknownParameters } = toParameters(fixed, tableOperation);
-  if (unknownParameters.length > 0 || obstacleTo(tableOperation, fixed)) return undefined;
-  const valueless = takesId(id) && idName === undefined ? [] : parentIds;
-  const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), operation.path);
-  const values = fixed.parameters.flatMap(({ name, fixedValue }) =>
-    fixedValue === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(fixedValue)}`],
-  );
-  const query = values.length === 0 ? '' : `?${values.join('&')}`;
-  return mapValue(id, { method: operation.method, path: path + query });
+  if (obstacleTo(tableOperation, operation)) return undefined;
+  const { method, path } = operation;
+  const { parentIds } = readPath(path);
+  const withValues = parentIds.reduce((text, name) => text.replace(`{${name}}`, '7'), path);
+  return mapValue(tableOperation.id, { method, path: withValues });
 }

@@ -126,30 +126,6 @@ function constantOf({ shape, fixedValue }: DocumentParameter): string | undefine
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
 
-/** Gives required parameters the values that the description states for them, as `?name=value` of --map does. */
-export function withStatedValues(
-  operation: DocumentOperation,
-  tableOperation: TableOperation,
-): DocumentOperation {
-  const { unknownParameters } = toParameters(operation, tableOperation);
-  return withFixedValues(operation, (parameter) => {
-    const value = unknownParameters.includes(parameter) ? parameter.shape.statedValue : undefined;
-    return value === undefined || typeof value === 'object' ? undefined : String(value);
-  });
-}
-
-/** Gives query parameters the values that `fixedValueOf` returns for them. */
-export function withFixedValues(
-  operation: DocumentOperation,
-  fixedValueOf: (parameter: DocumentParameter) => string | undefined,
-): DocumentOperation {
-  const parameters = operation.parameters.map((parameter): DocumentParameter => {
-    const fixedValue = parameter.in === 'query' ? fixedValueOf(parameter) : undefined;
-    return fixedValue === undefined ? parameter : { ...parameter, required: true, fixedValue };
-  });
-  return { ...operation, parameters };
-}
-
 /** Finds out how the pages of a list follow each other, from the parameters of the list and from the fields and headers of its answer. */
 export function pagingOf(operation: DocumentOperation, tableOperation: TableOperation): Paging {
   const byRole = rolesOf(operation, tableOperation);

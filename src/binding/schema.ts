@@ -83,16 +83,6 @@ export class Shape {
       maxLength: numberOf('maxLength'),
     };
   }
-
-  /**
-   * A value that the schema states: its only value, an example, the default or a choice. Without one the program invents none, because
-   * an invented value could mean something.
-   */
-  get statedValue(): JsonValue | undefined {
-    const [example] = listOf(this.keyword('examples'));
-    const [choice] = listOf(this.keyword('enum'));
-    return this.keyword('const') ?? this.keyword('example') ?? example ?? this.keyword('default') ?? choice;
-  }
 }
 
 /** Lists the schemas that a value must match, each once: the referenced and composed schemas, then the schema itself. */

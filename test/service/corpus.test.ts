@@ -261,8 +261,8 @@ DELETE /pets/{id} -> {success?, message} = deletePet
 
 # pets with a title and a category
 Item: id# title category. status
-GET /pets -> Item[] ! listPets: add --map pets.name=title
-GET /pets/{petId} -> Item ! getPet: add --map pets.name=title
+GET /pets -> Item[] ! listPets: its Item has no field name
+GET /pets/{petId} -> Item ! getPet: its Item has no field name
 DELETE /pets/{petId} ! deletePet: its records are of another kind
 
 # a list by id
@@ -330,7 +330,7 @@ Pet: id# name status
 Uuid: id@ name
 NewPet: name category!
 Vaccination: id# vaccine
-GET /pets -> Vaccination[] ! listPets: its Vaccination has no field name; vaccine may be meant: to bind it, add --map pets.name=vaccine
+GET /pets -> Vaccination[] ! listPets: its Vaccination has no field name
 GET /pets/{petId} -> Uuid ! getPet: its Uuid has the field id as a string
 POST /pets NewPet ! createPet: its records are of another kind (GET /pets:
 GET /orders ?shop ! listOrders: it needs the query parameter shop, which petstore has no value for
@@ -392,9 +392,9 @@ Count: quantity#
 GET /inventory -> Entry[] = listInventory
 PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInventory: a PATCH may add to the count
 
-# orders of animals, with last slashes
-Order: id# animal_id# total# quantity#
-GET /orders/ -> Order[] ! listOrders: its Order has no field petId; animal_id may be meant: to bind it, add --map orders.petId=animal_id
+# orders of pets by another name, with last slashes
+Order: id# pet_number# customer_id# quantity#
+GET /orders/ -> Order[] ! listOrders: its Order has no field petId; pet_number may be meant: to bind it, add --map orders.petId=pet_number
 GET /categories = listCategories ! deleteInventory: nothing in its description fits by method, path and schemas
 
 # orders that may be for anything
@@ -405,7 +405,7 @@ GET /categories = listCategories
 # a count that a query takes
 InventoryItem: petId# quantity#
 GET /inventory -> InventoryItem[] = listInventory
-PUT /inventory/{petId} ?quantity ! updateInventory: it takes quantity in the query, and petstore sends fields only in a body
+PUT /inventory/{petId} ?quantity ! updateInventory: it needs the query parameter quantity, which petstore has no value for
 
 # a map of numbers
 GET /inventory -> map ! listInventory: its answer has no list of records, or several
@@ -418,8 +418,8 @@ GET /inventory -> {data: Entry[]} ! listInventory: its Entry has the field petId
 GET /orders = listOrders
 
 # entries with other names for both
-Entry: animalId# onHand# state
-GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity; animalId, onHand may be meant: to bind it, add --map inventory.petId=animalId,inventory.quantity=onHand
+Entry: pet# quantity_on_hand# state
+GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity; pet, quantity_on_hand may be meant: to bind it, add --map inventory.petId=pet,inventory.quantity=quantity_on_hand
 GET /orders = listOrders
 
 # entries with an id of their own alone, which no --map line may name

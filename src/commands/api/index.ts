@@ -105,7 +105,7 @@ const bind = verb({
   flags: {
     map: values(
       '--map <name=value>',
-      'the operation of the description to bind, or the name of a field in it; can be repeated',
+      'the operation of the description to bind, where ?name=value fixes a parameter, or the name of a field in it; can be repeated',
     ),
     basePath: value(
       '--base-path <path>',
