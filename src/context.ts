@@ -48,8 +48,7 @@ export interface Context extends Pick<Notices, 'notice'> {
 }
 
 /**
- * Returns the URL that the paths of operations are appended to: the base URL, or the URL of the embedded store. A binding may have a
- * base path, for a base URL without a path.
+ * Returns the URL that the paths of operations are appended to: the base URL, or the URL of the embedded store.
  *
  * @throws UsageError `no_target` if nothing says which service to call.
  */
@@ -60,7 +59,12 @@ export function addressOf({ offline, baseUrl }: Settings, { basePath }: Contract
       hint: 'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
       code: 'no_target',
     });
-  return new URL(address).pathname === '/' ? address + basePath : address;
+  return withBasePath(address, basePath);
+}
+
+/** Appends the base path of a binding to a base URL without a path. */
+export function withBasePath(baseUrl: string, basePath: string): string {
+  return new URL(baseUrl).pathname === '/' ? baseUrl + basePath : baseUrl;
 }
 
 /** Returns a command line with the target of the current one. */

@@ -23,14 +23,12 @@ export interface Maps {
 /**
  * Finds the operations of the table in a description, and makes a contract of them.
  *
- * @returns also the routes of the description that are not bound: `GET /health`.
- * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
- *   operation, or if no operation has a field of `--map`.
+ * @throws UsageError if the description lacks a route of `--map`, or if a route cannot be called as its operation.
  */
 export function bind(
   description: Description,
   maps: Maps,
-): { readonly contract: Contract; readonly matches: Matches; readonly unboundRoutes: readonly string[] } {
+): { readonly contract: Contract; readonly matches: Matches } {
   return withDefaultSignals(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
     const tableOperationOf = (id: OperationId): TableOperation => {
@@ -54,23 +52,10 @@ export function bind(
         missing.set(id, why);
       }
     }
-    for (const [noun, fields] of maps.fields)
-      for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
     const definitions = definitionsOf([...bound.values()], description);
     const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
-    const boundRoutes = new Set([...bound.values()].map(routeText));
-    const unboundRoutes = documentOperations.map(routeText).filter((route) => !boundRoutes.has(route));
-    return { matches, contract, unboundRoutes };
+    return { matches, contract };
   });
-}
-
-/** @throws UsageError if no operation has the field that `--map` names. */
-function requireMappedField(bound: readonly Operation[], noun: NounName, field: string, name: string): void {
-  const hasField = (operation: Operation) =>
-    operation.noun === noun &&
-    [operation.records.names[field], operation.body?.fields[field]?.wireName].includes(name);
-  if (field === name || bound.some(hasField)) return;
-  throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }
 
 /**

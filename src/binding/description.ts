@@ -40,21 +40,20 @@ function requireVersion({ openapi, swagger }: JsonObject, label: string): void {
 }
 
 /**
- * Lists the base URLs of a document: absolute, without a trailing slash, and with the defaults of their variables.
+ * Returns the path of the first server of a document at an origin, with the defaults of its variables; `/` if there is none.
  *
- * @param url resolves relative servers. They are left out without it.
+ * @param url the address of the document, which resolves relative servers. By default it is the origin.
  */
-export function serversOf({ servers = [{ url: '/' }] }: JsonObject, url: string | undefined): string[] {
-  const addresses = listOf(servers).flatMap((server) => {
+export function serverPathOf({ servers }: JsonObject, origin: string, url = origin): string {
+  for (const server of listOf(servers)) {
     const { url: template = '', variables } = objectOf(server);
     const address = String(template).replace(/\{([^}]*)\}/g, (variable, name: string) =>
       String(objectOf(objectOf(variables)[name]).default ?? variable),
     );
-    if (!URL.canParse(address, url)) return [];
-    const { protocol, origin, pathname } = new URL(address, url);
-    return /^https?:$/.test(protocol) ? [origin + pathname.replace(/\/+$/, '')] : [];
-  });
-  return [...new Set(addresses)];
+    if (URL.canParse(address, url) && new URL(address, url).origin === origin)
+      return new URL(address, url).pathname;
+  }
+  return '/';
 }
 
 /** The largest document, in bytes. Public descriptions are far smaller. */

@@ -62,7 +62,6 @@ test.each<[what: string, document: unknown, why: string | RegExp]>([
   ['nesting without end', '['.repeat(100_000), 'nested deeper'],
   ['YAML nesting without end', `a: ${'[ '.repeat(8_000)}`, 'is nested too deeply'],
   ['aliases without measure', bomb(), 'alias count'],
-  ['nothing of ours', { ...head, paths: { '/health': listOf({}) } }, 'none of its operations is bound'],
   ...['http://127.0.0.1:9/a.yaml', '../../etc/passwd', 'Pet.yaml#/one', 'http://['].map(
     (reference): [string, unknown, string] => [
       `a reference to ${reference}`,

@@ -1,18 +1,16 @@
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
-import { type Description, serversOf } from '../../binding/description.ts';
+import { type Description, serverPathOf } from '../../binding/description.ts';
 import { obstacleText, type Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import { type Context, withBasePath } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { Notice } from '../../output/messages.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
-import { joinFirst } from '../../process/text.ts';
 import { readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
@@ -30,21 +28,17 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps((values.map ?? []).flatMap((value) => value.split(betweenMaps)));
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
-  const { origin, basePath, note } = findAddress(settings, description, values.basePath);
-  const { matches, contract, unboundRoutes } = bind(description, maps);
+  const { origin, address, basePath } = findAddress(settings, description, values.basePath);
+  const { matches, contract } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
-  const further =
-    unboundRoutes.length > 0 &&
-    `${joinFirst(unboundRoutes, 8)}; name them with --map, as in --map listPets='GET /animals'`;
   if (contract.operations.size === 0) {
-    const what = 'none of its operations is bound; the previous binding is unchanged';
-    const hint = further ? `it has ${further}` : 'it has no operations';
-    const error = new UsageError(`api bind ${description.label}: ${what}`, { hint, code: 'unbound' });
-    const isNone = [...matches.values()].every(({ operations }) => operations.length === 0);
-    return isNone ? { kind: 'nothing', error } : { kind: 'list', pages, error };
+    const error = new UsageError(
+      `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
+      { hint: "name its operations with --map, as in --map listPets='GET /animals'", code: 'unbound' },
+    );
+    return { kind: 'list', pages, error };
   }
-  const { profile } = settings;
-  const scope = bindingScope(profile?.value, origin);
+  const scope = bindingScope(settings.profile?.value, origin);
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
@@ -55,18 +49,12 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const summary = isAsBuiltIn
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
-  const isWhole = contract.operations.size === operationIds.length;
-  const rest: Notice = ['note', `the description also has ${further}`];
   const ending = {
-    notices: [
-      ...(note === undefined ? [] : [note]),
-      ['result', `${summary}; ${outcome}`] as const,
-      ...(further && !isWhole ? [rest] : []),
-    ],
+    notices: [['result', `${summary}, below ${address}; ${outcome}`] as const],
     error: tieError(matches),
   };
   // A table would only repeat the built-in contract.
-  const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
+  const isShort = isAsBuiltIn && context.printer().content === 'text';
   return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
 
@@ -117,16 +105,11 @@ function parseMaps(values: readonly string[]): Maps {
     if (name !== undefined) {
       const id = operationIds.find((each) => each === name);
       if (!id)
-        throw new UsageError(
-          `--map ${name}: there is no such operation`,
-          `one of ${operationIds.join(', ')}`,
-        );
+        throw new UsageError(`--map ${name}: there is no such operation`, 'see `petstore api operations`');
       operations.set(id, { method: method.toUpperCase(), path });
     } else if (wireName !== undefined) {
       const nounName = requireNounOfField(noun, field);
-      const names = fields.get(nounName) ?? new Map<string, string>();
-      names.set(field, wireName);
-      fields.set(nounName, names);
+      fields.set(nounName, new Map([...(fields.get(nounName) ?? []), [field, wireName]]));
     } else
       throw new UsageError(
         `--map ${value}: must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>`,
@@ -138,47 +121,25 @@ function parseMaps(values: readonly string[]): Maps {
 
 /** Returns the noun of a field. @throws UsageError if the noun does not exist, or its records lack the field. */
 function requireNounOfField(noun: string, field: string): NounName {
-  const fields = Object.values(nouns).flatMap(({ name }) =>
-    recordFieldsOf(name).map((each) => ({ name, label: `${name}.${each}` })),
+  const match = Object.values(nouns).find(
+    ({ name }) => name === noun && recordFieldsOf(name).includes(field),
   );
-  const match = fields.find(({ label }) => label === `${noun}.${field}`);
   if (match) return match.name;
-  const labels = fields.map(({ label }) => label).join(', ');
-  throw new UsageError(`--map ${noun}.${field}: there is no such field`, `one of ${labels}`);
+  throw new UsageError(`--map ${noun}.${field}: there is no such field`);
 }
 
 /**
- * Finds the address of a binding, with a note about it. The address is the base URL, or else the first server of the description, or
- * else the origin of the description. Its path is the path of the description's server at the same origin.
+ * Finds the address of a binding: the base URL, or else the origin of the description. The base path is that of --base-path, or else of
+ * the description's server at the same origin; a path of the base URL takes precedence over both.
  *
  * @throws UsageError if there is no address.
  */
-function findAddress(settings: Settings, description: Description, basePathFlag: string | undefined) {
-  const baseUrl = settings.get('base-url');
-  const { url } = description;
-  const servers = serversOf(description.document, url ?? baseUrl);
-  const address = baseUrl ?? servers[0] ?? (url && new URL(url).origin);
-  if (address === undefined) throw noBaseUrlError('api bind');
-  const { origin } = new URL(address);
-  const server = servers.find((url) => new URL(url).origin === origin);
-  const hasPath = baseUrl !== undefined && pathnameOf(baseUrl) !== '';
-  if (hasPath && basePathFlag !== undefined)
-    throw new UsageError(
-      `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
-      'give --base-url without a path, or leave --base-path out',
-    );
-  const serverPath = server === undefined || hasPath ? '' : pathnameOf(server);
-  const basePath = basePathFlag?.replace(/\/$/, '') ?? serverPath;
-  const giver = basePathFlag === undefined ? 'the description' : '--base-path';
-  const below: Notice = ['result', `its operations lie below ${origin}${basePath}, as ${giver} says`];
-  const unset: Notice = ['note', `no base URL is set: petstore config set base-url ${address}`];
-  const note = baseUrl === undefined ? unset : basePath !== '' || serverPath !== '' ? below : undefined;
-  return { origin, basePath, note };
-}
-
-/** Returns the path of a URL without a trailing slash. */
-function pathnameOf(url: string): string {
-  return new URL(url).pathname.replace(/\/$/, '');
+function findAddress(settings: Settings, { url, document }: Description, basePathFlag: string | undefined) {
+  const baseUrl = settings.get('base-url') ?? (url && new URL(url).origin);
+  if (baseUrl === undefined) throw noBaseUrlError('api bind');
+  const { origin } = new URL(baseUrl);
+  const basePath = (basePathFlag ?? serverPathOf(document, origin, url)).replace(/\/+$/, '');
+  return { origin, address: withBasePath(baseUrl, basePath), basePath };
 }
 
 /** Returns the error for our operations that several operations of the description fit. */
