@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
-import { lifecycleText } from '../../api/contract.ts';
 import { headerLines, isSafeMethod } from '../../api/http.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
@@ -24,9 +23,6 @@ interface RequestValues {
   readonly include: boolean | undefined;
 }
 
-/** Matches a value of `-f` that is JSON even without `:=`. */
-const scalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
-
 /** The control characters that a terminal may get unescaped. */
 const layout = '\n\t';
 
@@ -38,11 +34,6 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   if (!rawMethods.some((rawMethod) => rawMethod === method))
     throw new UsageError(`api request ${values.method}: not supported`, `one of ${rawMethods.join(', ')}`);
   const fields = field.map((text) => parseAt('-f', text, () => parseAssignment(text)));
-  if (flags.output !== undefined && flags.output !== 'json')
-    throw new UsageError(
-      `--output ${flags.output}: api request prints the body as it came`,
-      'give -o json, or none',
-    );
   const client = await context.client();
   const operation = operationAt(client, method, path);
   const isSafe = isSafeMethod(method);
@@ -66,8 +57,6 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
       `the service asks tools not to try out ${operation.id} (x-hideTryItPanel)`,
     );
   const response = await client.send(request);
-  const lifecycle = operation && lifecycleText(operation, response.headers);
-  if (lifecycle) await context.notice('remark', lifecycle);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
@@ -108,10 +97,10 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
 
 /** Joins the values of `-f` in a JSON object. @throws ValueError for invalid JSON. */
 function toRequestBody(fields: readonly ReturnType<typeof parseAssignment>[]): string {
-  const entries = fields.map(({ name, value, isJson }) => {
-    const isText = !isJson && !scalar.test(value);
-    return [name, isText ? value : parseAt(`-f ${name}`, value, () => parseJsonText(value))];
-  });
+  const entries = fields.map(({ name, value, isJson }) => [
+    name,
+    isJson ? parseAt(`-f ${name}`, value, () => parseJsonText(value)) : value,
+  ]);
   return printJson(Object.fromEntries(entries));
 }
 

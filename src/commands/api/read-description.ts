@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
-import { isDeniedStatus } from '../../client/answer-table.ts';
 import type { Answer } from '../../client/call.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
@@ -27,7 +26,8 @@ export async function readDescriptionAt(
       'api bind: no description is given, and no base URL is set',
       'name a file or a URL, or give --base-url <url>',
     );
-  if (/^https?:\/\//i.test(location)) return findDescription(context, location, withToken);
+  if (/^https?:\/\//i.test(location) && URL.canParse(location))
+    return findDescription(context, location, withToken);
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
   const reading = isStdin
@@ -59,7 +59,6 @@ const usualPaths = [
  * @throws CliError if the service does not answer.
  */
 async function findDescription(context: Context, location: string, withToken: boolean): Promise<Description> {
-  if (!URL.canParse(location)) throw new UsageError(`${location} is not a valid URL`);
   const { href, origin, pathname, username, password } = new URL(location);
   if (username || password)
     throw new UsageError(
@@ -69,7 +68,6 @@ async function findDescription(context: Context, location: string, withToken: bo
   const isFile = /\.(json|ya?ml)$/i.test(pathname);
   const below = isFile ? [] : usualPaths.map((path) => origin + pathname.replace(/\/+$/, '') + path);
   const failures: string[] = [];
-  let wantsCredential = false;
   const client = await connectToDocuments(context, origin, { withToken });
   const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
   for (const url of [href, ...below]) {
@@ -85,16 +83,12 @@ async function findDescription(context: Context, location: string, withToken: bo
       return await readDescription({ url, label: url, document });
     }
     const { status = 0 } = response ?? {};
-    wantsCredential ||= isDeniedStatus(status);
     const isSuccess = status >= 200 && status < 300;
     failures.push(`${url} (${isSuccess ? 'not a description' : status || 'a redirect'})`);
   }
-  const credentialHint = withToken
-    ? 'the service refuses the token: check it, and the setting auth-header, which names its header'
-    : 'the service wants a credential: --with-token sends the token to it';
   throw new UsageError(
     `api bind ${location}: no description found; tried ${failures.join('; ')}`,
-    wantsCredential ? credentialHint : 'name the URL of the OpenAPI document itself, or a file',
+    'name the URL of the OpenAPI document itself, or a file; --with-token sends the token',
   );
 }
 
