@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { type Doubt, type Outcome, reasonOf } from '../writes/row.ts';
-import type { LostPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
@@ -19,38 +18,20 @@ export function endSession(
   folder: string,
   name: string | undefined,
 ): Pick<Report, 'rejects' | 'loss'> {
-  const lossOf = (part: LostPart, thrown: unknown) => {
-    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    return { rejects: undefined, loss: { part, error } };
-  };
   try {
     const interrupted = plan.rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
       state.kind === 'unsettled' ? { kind: 'outcome', row: line, outcome: toUnknown(state.doubt) } : [],
     );
     journal.append(interrupted);
     journal.sync();
-    let rejects: string | undefined;
-    try {
-      rejects = writeNewRejects(run, folder, name);
-    } catch (error) {
-      // The journal gets no end, because an end says that the rejects are written. A resume writes both.
-      return lossOf('rejects', error);
-    }
+    // An end says that the rejects are written. If they cannot be written, it is left out, and a resume writes both.
+    const rejects = writeNewRejects(run, folder, name);
     journal.appendEnd(rejects && resolve(folder, rejects));
-    const isAnyRejected = run.invalid.length + (run.rejectedLines?.size ?? 0) > 0;
-    // The user may have applied and removed them.
-    const { rejects: path } = run;
-    const isNamed = path !== undefined && isAnyRejected && existsSync(path);
-    const earlier = isNamed ? shortPath(path, folder) : undefined;
-    return { rejects: rejects ?? earlier, loss: undefined };
-  } catch (error) {
-    return lossOf(existsSync(journal.path) ? 'end' : 'journal', error);
+    return { rejects, loss: undefined };
+  } catch (thrown) {
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    return { rejects: undefined, loss: { error, canContinue: existsSync(journal.path) } };
   }
-}
-
-/** Returns a path as people type it: the name alone in the current folder. */
-function shortPath(path: string, folder: string): string {
-  return dirname(path) === folder ? basename(path) : path;
 }
 
 /**

@@ -4,9 +4,6 @@ import { flagName } from '../process/text.ts';
 import type { Run, RunHeader } from './run.ts';
 import { rowName, waitOf } from './run-row.ts';
 
-/** The part of its end that a session could not write. */
-export type LostPart = 'rejects' | 'end' | 'journal';
-
 /** The next step with a run. */
 interface FollowUp {
   /** The command line to type. */
@@ -18,12 +15,12 @@ interface FollowUp {
 /**
  * Finds the next step with a run, unless the run is finished.
  *
- * @param lostPart the part of its end that the run lacks.
+ * @param hasEnd false if its journal lacks the end of its last session.
  */
 export function followUpOf(
   context: Context,
   { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
-  lostPart?: LostPart,
+  hasEnd = true,
 ): FollowUp | undefined {
   const { noun, undoes } = header;
   const continueWith = (...words: readonly string[]) => {
@@ -31,14 +28,11 @@ export function followUpOf(
     return { command, hint: `continue with: ${command}` };
   };
   const again = undoes === undefined ? ['resume', id] : ['undo', undoes];
-  if (lostPart === 'journal') return undefined;
-  // The file of rejects could not be written, so the user names another.
-  if (lostPart === 'rejects') return continueWith(...again, '--rejects', '<file>');
   const openRows = rows.flatMap((row) => {
     const wait = waitOf(row);
     return wait === undefined ? [] : [{ row, wait }];
   });
-  if (lostPart === undefined && openRows.length === 0) return undefined;
+  if (hasEnd && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
   const toCorrect = openRows.find(({ wait }) => wait === 'correction');
   if (toCorrect) return settleFollowUp(context, id, [rowName(toCorrect.row)]);

@@ -168,8 +168,6 @@ async function openJournal(folder: string, id: string, run: Run): Promise<readon
 
 /** The most bytes that all journals together may have, unless the journals that must stay have more. */
 const maxJournalBytes = 2 ** 30;
-/** The most runs. Each command that writes reads two lines of each of them. */
-const maxRuns = 2000;
 /** The number of newest runs that are always kept. */
 const minKeptRuns = 50;
 
@@ -181,15 +179,13 @@ async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
   const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
   let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
   const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === undefined ? [] : id)));
-  let count = runs.length;
   const unfinishedPlaces = new Set<string>();
   for (const { id, state, undo, header } of runs.slice(minKeptRuns).reverse()) {
-    if (bytes <= maxJournalBytes && count <= maxRuns) return;
+    if (bytes <= maxJournalBytes) return;
     const place = `${header.noun} of ${targetName(header.target)}`;
     if (isUnfinished(undo ?? { state })) unfinishedPlaces.add(place);
     if (unfinishedPlaces.has(place) || deliveries.has(header.undoes ?? id)) continue;
     bytes -= sizeOf(id);
-    count -= 1;
     await rm(journalPath(folder, id), { force: true });
   }
 }

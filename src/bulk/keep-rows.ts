@@ -90,8 +90,6 @@ export function createRowKeeper(
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
-  /** The delay with which `timer` was set. */
-  let timerMs = 0;
   let flushed = Promise.resolve();
   const keepWaiting = async () => {
     const events = waitingEvents;
@@ -132,7 +130,7 @@ export function createRowKeeper(
       return true;
     },
     async keepOutcome(row, settled) {
-      const { state, outcome } = settled;
+      const { outcome } = settled;
       if (!outcome) return;
       counts.ended += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') {
@@ -141,12 +139,7 @@ export function createRowKeeper(
         if (why) stop.trigger(why);
       }
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome });
-      // A create does not wait for more rows, or for their timer: after a kill only a person can settle it.
-      const waitMs = saveStore && state.planned?.action !== 'create' ? saveEveryMs : 0;
-      if (waitMs < timerMs) clearTimeout(timer);
-      else if (timer) return;
-      timer = setTimeout(flush, waitMs);
-      timerMs = waitMs;
+      timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
     },
     counts,
     flush,
@@ -164,17 +157,11 @@ function whyStop({ outcome, error }: SettledRow, count: number, maxErrors: numbe
     return new CliError('unavailable', message, {
       hint: 'look at this count, and ask the owner of the service what updateInventory does',
     });
-  const fatal = error && whyAllFail(error);
-  if (fatal || count < maxErrors) return fatal;
+  const { status, noAnswer } = error?.details ?? {};
+  // A credential that is not enough for one row is not enough for any.
+  const isFatal = noAnswer === 'tls' || noAnswer === 'redirect' || isDeniedStatus(status);
+  if (isFatal) return error;
+  if (count < maxErrors) return undefined;
   const failures = countText(count, 'write has failed or is unknown', 'writes have failed or are unknown');
   return new CliError('partial', `${failures}, and --max-errors is ${maxErrors}`);
-}
-
-function whyAllFail(error: CliError): CliError | undefined {
-  const { status, noAnswer } = error.details;
-  if (noAnswer === 'tls') return error.with({}, `TLS failed: ${error.message}`);
-  if (noAnswer === 'redirect')
-    return new CliError('failed', `the service redirects writes: ${error.message}`, error.details);
-  // If the credential is not enough for one row, it is not enough for any.
-  return isDeniedStatus(status) ? error : undefined;
 }

@@ -1,22 +1,14 @@
 import type { NounName } from '../api/nouns.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import type { Context } from '../context.ts';
 import { readInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { requireFreeDelivery } from './deliveries.ts';
-import { listRuns, type RunList } from './list-runs.ts';
+import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import {
-  areDisjoint,
-  createRun,
-  isSameTarget,
-  type Run,
-  type RunFlags,
-  type RunHeader,
-  shardOf,
-} from './run.ts';
+import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { type RunRow, rowTotals } from './run-row.ts';
 import { bindingOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
@@ -83,33 +75,7 @@ export async function startRun(
   }
   using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
-  if (mode === 'write') {
-    await requireFreeDelivery(context, list, run);
-    await warnOfRepeatedCreates(context, list, header);
-  }
+  if (mode === 'write') await requireFreeDelivery(context, list, run);
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, { list, run }, flags, mode);
-}
-
-/** Warns if an unfinished run creates the records of the same file: what it has made would be made again. */
-async function warnOfRepeatedCreates(
-  context: Context,
-  { runs }: RunList,
-  { kind, file, target, flags }: RunHeader,
-): Promise<void> {
-  if (kind !== 'create' || file === undefined) return;
-  const earlier = runs.find(
-    ({ header, state }) =>
-      state === 'stopped' &&
-      header.kind === kind &&
-      header.file === file &&
-      isSameTarget(header.target, target) &&
-      !areDisjoint(header.flags.shard, flags.shard),
-  );
-  if (!earlier) return;
-  const command = followUpCommand(context, ['resume', earlier.id]);
-  await context.notice(
-    'warning',
-    `run ${earlier.id} of this file is not finished, and this command creates its records again; to continue that run: ${command}`,
-  );
 }

@@ -80,20 +80,6 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
     expect((await shop.run(line)).stdout).toContain(`${rejects.at(-1)}`);
 });
 
-test('a create of a file that an unfinished run creates already is warned of', async () => {
-  await using shop = await recordShop({ '/pets': pets });
-  shop.write('new.csv', 'name,category\nLuna,1\nRex,1\n');
-  const create = 'pets create --from new.csv --yes --concurrency 1';
-  shop.misbehave = ({ method }) => (method === 'POST' ? refusal(401) : undefined);
-  expect((await shop.report(create)).code).toBe(4);
-  shop.misbehave = undefined;
-  expect((await shop.run(create)).stderr).toMatch(
-    /^warning: run r1 of this file is not finished, .*petstore resume r1/m,
-  );
-  await shop.report('resume r1 --yes');
-  expect((await shop.run(create)).stderr).not.toContain('warning');
-});
-
 test('runs of records and of counts do not keep each other from a resume or an undo', async () => {
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');

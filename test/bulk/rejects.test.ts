@@ -137,5 +137,5 @@ test('reports rejects that cannot be written', async () => {
   expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(summary).not.toHaveProperty('rejects');
   expect(summary.stderr).toContain('out/mine.csv');
-  expect(summary.error?.hint).toBe("continue with: petstore resume r1 --rejects '<file>'");
+  expect(summary.error?.hint).toBe('continue with: petstore resume r1');
 });

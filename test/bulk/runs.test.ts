@@ -121,42 +121,33 @@ test('a journal takes no line after one that could not be written', () => {
   expect(journal.error).toBe(error);
 });
 
-test.each([
-  ['1 GB', 60, 2 ** 30 / 56.5, ['r4']],
-  ['2,000 runs', 2002, 0, ['r4', 'r5']],
-])(
-  'above %s the oldest finished journals go, except deliveries, what follows an unfinished run and the last 50',
-  async (_, count, bytes, removed) => {
-    await using shop = await stockShop([5], { 'stock.csv': toCsv([5]) });
-    await shop.report('inventory apply stock.csv --yes');
-    const [begin = '', ...events] = readFileSync(shop.journal('r1'), 'utf8').trim().split('\n');
-    const { header, ...head } = JSON.parse(begin);
-    const headers: Record<string, object> = {
-      r1: { target: { ...header.target, tenant: 'other' } },
-      r2: { delivery: 'LS-1' },
-      r3: { kind: 'undo', undoes: 'r2' },
-      r60: { kind: 'undo', undoes: bytes > 0 ? 'r5' : 'r6' },
-    };
-    const ids = Array.from({ length: count }, (_, at) => `r${at + 1}`);
-    for (const id of ids) {
-      const line = JSON.stringify({ ...head, run: id, header: { ...header, ...headers[id] } });
-      const isStopped = id === 'r1' || id === 'r60';
-      writeFileSync(
-        shop.journal(id),
-        isStopped ? `${[line, ...events.slice(0, -1)].join('\n')}\n` : `${line}\n`,
-      );
-      if (isStopped) continue;
-      // A hole takes no room on the disk. Of a finished journal only the first and the last line are read.
-      if (bytes > 0) truncateSync(shop.journal(id), Math.floor(bytes));
-      appendFileSync(shop.journal(id), `\n${events.at(-1)}\n`);
-    }
-    expect(await shop.report('inventory apply stock.csv --yes')).toMatchObject({
-      code: 0,
-      id: `r${count + 1}`,
-    });
-    expect(ids.filter((id) => !existsSync(shop.journal(id)))).toEqual(removed);
-  },
-);
+test('above 1 GB the oldest finished journals go, except deliveries, what follows an unfinished run and the last 50', async () => {
+  await using shop = await stockShop([5], { 'stock.csv': toCsv([5]) });
+  await shop.report('inventory apply stock.csv --yes');
+  const [begin = '', ...events] = readFileSync(shop.journal('r1'), 'utf8').trim().split('\n');
+  const { header, ...head } = JSON.parse(begin);
+  const headers: Record<string, object> = {
+    r1: { target: { ...header.target, tenant: 'other' } },
+    r2: { delivery: 'LS-1' },
+    r3: { kind: 'undo', undoes: 'r2' },
+    r60: { kind: 'undo', undoes: 'r5' },
+  };
+  const ids = Array.from({ length: 60 }, (_, at) => `r${at + 1}`);
+  for (const id of ids) {
+    const line = JSON.stringify({ ...head, run: id, header: { ...header, ...headers[id] } });
+    const isStopped = id === 'r1' || id === 'r60';
+    writeFileSync(
+      shop.journal(id),
+      isStopped ? `${[line, ...events.slice(0, -1)].join('\n')}\n` : `${line}\n`,
+    );
+    if (isStopped) continue;
+    // A hole takes no room on the disk. Of a finished journal only the first and the last line are read.
+    truncateSync(shop.journal(id), Math.floor(2 ** 30 / 56.5));
+    appendFileSync(shop.journal(id), `\n${events.at(-1)}\n`);
+  }
+  expect(await shop.report('inventory apply stock.csv --yes')).toMatchObject({ code: 0, id: 'r61' });
+  expect(ids.filter((id) => !existsSync(shop.journal(id)))).toEqual(['r4']);
+});
 
 test('a killed run has its rows unsettled, and those of another shard skipped', async () => {
   await using shop = await stockShop(shelves(40, 1));
@@ -225,17 +216,6 @@ test('an outcome that is not saved is unknown, and stops the run', async () => {
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' }, doubt: 'sent' };
   expect(events()).toMatchObject([{ kind: 'outcome', row: 2, outcome }]);
   expect(stop.cause).toMatchObject({ kind: 'partial' });
-});
-
-test('the outcome of a create is kept at once, with those that wait', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const { row, keeper, events } = keepRows();
-  const create = { ...row, line: 3, planned: { action: 'create', before: null, after: 5 } as const };
-  await keeper.keepOutcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
-  expect(events()).toEqual([]);
-  await keeper.keepOutcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
-  await vi.waitFor(() => expect(events()).toMatchObject([{ row: 2 }, { row: 3 }]));
 });
 
 test('a journal keeps apart a field that is null and one that is missing', () => {

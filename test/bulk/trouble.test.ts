@@ -56,7 +56,7 @@ const stops: readonly Stop[] = [
   {
     what: 'a redirect of which nobody knows what it did',
     begin: (shop) => trouble(shop, () => 301),
-    summary: { code: 3, failed: 0, unknown: 1, unprocessed: 99 },
+    summary: { code: 6, failed: 0, unknown: 1, unprocessed: 99 },
   },
   {
     what: '--max-errors',
