@@ -90,8 +90,9 @@ function undoRefusal({ id, header, state }: ListedRun, askedId: string | undefin
       `apply the file of run ${undoes} again`,
     );
   if (kind !== 'delete') return undefined;
+  const stocks = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
     `undo ${id}: this run removed records, which cannot be undone`,
-    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` creates them again`,
+    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` creates them again${stocks}`,
   );
 }

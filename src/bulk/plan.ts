@@ -1,6 +1,7 @@
 import { indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
+import { CliError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
 import { doubtOf, outcomeOf, unprocessed } from '../writes/row.ts';
@@ -23,6 +24,8 @@ const minRowsForList = 100;
 /** How a plan reads records. */
 export interface PlanSources {
   readonly port: RecordPort;
+  /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
+  readonly stocks: RecordPort | undefined;
   /** The most records at a time. */
   readonly concurrency: number;
 }
@@ -36,7 +39,7 @@ export interface PlanSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { port, concurrency }: PlanSources,
+  { port, stocks, concurrency }: PlanSources,
   onRead: () => void,
 ): Promise<Plan> {
   const rows = runs.run.rows.filter(isResumable);
@@ -55,6 +58,7 @@ export async function planRun(
   });
   for (const row of absent) planByValue(row, null);
   const rowsToWrite = rows.every(isToWrite) ? rows : rows.filter(isToWrite);
+  if (stocks) await readStocks(stocks, rowsToWrite, concurrency);
   return { rows, rowsToWrite };
 }
 
@@ -113,6 +117,21 @@ async function readAll(
     if (!isAnyFound && rows.length > 0 && canList) await port.list().next();
   } else if (unreadRows().length > 0) await readList();
   return unreadRows();
+}
+
+/** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
+async function readStocks(
+  inventory: RecordPort,
+  pets: readonly RunRow[],
+  concurrency: number,
+): Promise<void> {
+  try {
+    await readAll(inventory, pets.filter(hasId), concurrency, (row, record) => {
+      if (record) row.stock = record.fields.quantity;
+    });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+  }
 }
 
 function isToWrite(row: RunRow): boolean {

@@ -163,6 +163,14 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
       `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to write${tail}`,
     ],
   ];
+  const withStock = rowsToWrite.filter(({ stock }) => stock !== undefined);
+  if (withStock.length > 0) {
+    const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
+    notices.push([
+      'result',
+      `this also deletes ${countText(withStock.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
+    ]);
+  }
   const booked = decidedRows.filter((row) => row.state.kind === 'booked');
   const bookings = new Set(booked.map(({ state }) => reasonOf(state)?.message ?? ''));
   if (booked.length > 0)

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { RecordValue } from '../api/record-values.ts';
-import { jsonIn, printJson } from '../process/exact-json.ts';
+import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import {
   type Intent,
   idSchema,
@@ -18,7 +18,7 @@ import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
-export const journalVersion = 14;
+export const journalVersion = 13;
 
 /**
  * The schema of the events of a run, in the order of its journal. Each is a line of JSON. `row`, `rows` and the `line` of a plan are
@@ -38,6 +38,7 @@ const eventSchema = v.variant('kind', [
       intent: intentSchema,
       planned: v.optional(plannedSchema),
       state: v.optional(rowStateSchema, unprocessed),
+      stock: v.optional(v.custom<JsonValue>(() => true)),
       text: v.optional(v.union([v.string(), v.pipe(v.array(v.string()), v.readonly())])),
     }),
     v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
@@ -117,16 +118,16 @@ export function planRow(row: RunRow, { planned, lastRead, state }: RowPlan): voi
 
 /** Returns the event that plans a row. */
 export function toPlanEvent(row: RunRow): EventOf<'plan'> {
-  const { line, id, intent, planned, state, text } = row;
-  return { kind: 'plan', line, id, intent, planned, state, text };
+  const { line, id, intent, planned, state, stock, text } = row;
+  return { kind: 'plan', line, id, intent, planned, state, stock, text };
 }
 
 /** Returns the row that a journal plans. @param earlierRow the row of an earlier plan. */
 export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): RunRow {
-  const { line, id, intent, text, planned, state } = event;
+  const { line, id, intent, text, planned, state, stock } = event;
   // If this plan writes the row, `endPlan` replaces the number.
   const planNumber = earlierRow?.planNumber ?? 0;
-  return { ...newRow({ line, id, intent, text }), planNumber, planned, state };
+  return { ...newRow({ line, id, intent, text }), planNumber, planned, state, stock };
 }
 
 /** Completes a plan of a run. @param number `planNumber` of `Run`. */

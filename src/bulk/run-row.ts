@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { findFirstIndex, type RecordValue } from '../api/record-values.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Intent, type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
 
@@ -12,6 +13,8 @@ export interface RunRow extends Row {
   state: RowState;
   /** The value that the last plan read, of an uncertain row. Its `planned` keeps the value from before the first attempt. */
   lastRead?: RecordValue | undefined;
+  /** The count of the inventory entry that is deleted with a pet. */
+  stock?: JsonValue | undefined;
   /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */
   readonly text?: string | readonly string[] | undefined;
 }

@@ -126,7 +126,9 @@ async function openSession(context: Context, run: Run): Promise<Session> {
   const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
   const port = createRecordPort(client, noun, options);
   requireOperations(client, port, run);
-  return { client, stop, port, concurrency: settings.get('concurrency') };
+  const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
+  const stocks = deletesPets ? createRecordPort(client, 'inventory', options) : undefined;
+  return { client, stop, port, stocks, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */

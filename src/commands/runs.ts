@@ -10,6 +10,7 @@ import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
+import { stockColumn } from '../input/field-columns.ts';
 import { inPages } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -101,12 +102,13 @@ function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
 }
 
-/** The records that a run has removed, which `create --from` takes. */
+/** The records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
 function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
     if (row.state.kind !== 'applied' || !isFields(before)) continue;
-    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject) };
+    const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
+    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
   }
 }
 

@@ -21,6 +21,8 @@ export interface ColumnRules {
 
 /** The columns that a file of rejects adds to a row. All commands ignore them. */
 export const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
+/** The count of a deleted pet in the output of `runs show`. It is not the column `quantity` of a count. */
+export const stockColumn = '_quantity';
 
 /** The column for a rejected JSON record that is not an object. */
 export const textColumn = '_text';
@@ -37,11 +39,10 @@ function normaliseName(name: string): string {
 
 /** Finds the field of a column by its exact name, or else by its normalised name. */
 function matchField(column: string, { fields }: ColumnRules): InputField | undefined {
+  const exact = fields.find(({ columns }) => columns.includes(column.trim()));
+  if (exact || column.trim() === stockColumn) return exact;
   const normalised = normaliseName(column);
-  return (
-    fields.find(({ columns }) => columns.includes(column.trim())) ??
-    fields.find(({ columns }) => columns.some((name) => normaliseName(name) === normalised))
-  );
+  return fields.find(({ columns }) => columns.some((name) => normaliseName(name) === normalised));
 }
 
 export function isColumn(name: string, rules: ColumnRules): boolean {

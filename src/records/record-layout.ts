@@ -1,7 +1,7 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import type { WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
-import type { ColumnRules } from '../input/field-columns.ts';
+import { type ColumnRules, stockColumn } from '../input/field-columns.ts';
 import { parseFileId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
@@ -72,6 +72,7 @@ function columnRules({ noun, operation, client }: Access): ColumnRules {
   const operations = [operation, ...[list, get].flatMap((id) => client.contract.operations.get(id) ?? [])];
   const names = new Map(noun.fields.map((field) => [field.name, [field.name, columnOf(field)]]));
   names.set('id', ['id']);
+  if (noun.name === 'pets') names.set(stockColumn, [stockColumn]);
   for (const { body, records } of operations) {
     for (const [name, { wireName }] of Object.entries(body?.fields ?? {})) add(name, wireName);
     for (const [name, wireName] of Object.entries(records.names)) add(name, wireName);

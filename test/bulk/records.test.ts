@@ -96,22 +96,27 @@ test('runs of records and of counts do not keep each other from a resume or an u
   expect((await shop.run('runs --pet 1 -o ids')).stdout).toContain('r4');
 });
 
-test('what a delete removed is printed as records that create takes, and nothing that it left', async () => {
+test('what a delete removed is printed with its counts as records that create takes, and nothing that it left', async () => {
   const seen = { ...pets[0], seen: 7 };
-  await using shop = await recordShop({ '/pets': [seen, ...pets.slice(1)] });
+  const entry = { id: 1, petId: 1, quantity: 5, status: 'sold' };
+  await using shop = await recordShop({ '/pets': [seen, ...pets.slice(1)], '/store/inventory': [entry] });
   shop.write('gone.csv', 'id\n1\n2\n');
   shop.misbehave = ({ method, path }) =>
     method === 'DELETE' && path === '/pets/2' ? refusal(409) : undefined;
-  expect((await shop.run('pets delete --from gone.csv --yes')).code).toBe(3);
+  const { code, stderr } = await shop.run('pets delete --from gone.csv --yes');
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringContaining('this also deletes 1 inventory entry (5 in stock)'),
+  ]);
   const { stdout } = await shop.run('runs show r1 -o json');
-  expect(JSON.parse(stdout)).toEqual([seen]);
+  expect(JSON.parse(stdout)).toEqual([{ ...seen, _quantity: 5 }]);
   const rows = await shop.run('runs show r1 -o json --fields id,state');
   expect(JSON.parse(rows.stdout)).toEqual(
     [1, 2].map((id) => ({ id, state: id === 1 ? 'applied' : 'failed' })),
   );
   shop.write('again.json', stdout);
   const again = await shop.run('pets create --from again.json --yes');
-  expect(again.stderr).toMatch(/^note: create does not use id, seen of again.json$/m);
+  expect(again.stderr).toMatch(/^note: create does not use id, seen, _quantity of again.json$/m);
   expect(shop.stored.get('/pets/4')).toEqual({ ...pets[0], id: 4 });
 });
 
@@ -165,14 +170,16 @@ test('an undo deletes no record with which the service has answered several crea
   expect([...shop.stored.values()].at(-1)).toMatchObject({ name: 'Tom' });
 });
 
-test('an undo of a create removes no record that has got a field or is gone', async () => {
-  await using shop = await recordShop({ '/pets': [] });
+test('an undo of a create names the counts that go, and removes no record that has got a field or is gone', async () => {
+  await using shop = await recordShop({ '/pets': [], '/store/inventory': [] });
   shop.write('new.csv', 'name,category\nRex,1\nLuna,1\nTom,1\n');
   expect(await shop.report('pets create --from new.csv --yes')).toMatchObject({ applied: 3 });
   shop.write('gone.csv', 'id\n1\n');
   expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 1 });
+  shop.stored.set('/store/inventory/2', { id: 2, petId: 2, quantity: 7, status: 'sold' });
   shop.stored.set('/pets/3', { ...shop.stored.get('/pets/3'), colour: 'red' });
-  const undone = { code: 3, applied: 1, unchanged: 1, failed: 1 };
+  const stderr = expect.stringContaining('this also deletes 1 inventory entry (7 in stock)');
+  const undone = { code: 3, applied: 1, unchanged: 1, failed: 1, stderr };
   expect(await shop.report('undo r1 --yes')).toMatchObject(undone);
 });
 
