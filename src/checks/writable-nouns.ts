@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Contract, lackingFields, takesField } from '../api/contract.ts';
+import { type Contract, lackingFields, requireOperation, takesField } from '../api/contract.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -11,7 +11,6 @@ export interface WritableNoun {
   readonly nounName: NounName;
   /** True if its records have a name, which shows that smoke created them. If not, the parent shows that. */
   readonly isNamed: boolean;
-  readonly maxNameLength: number;
   /** The fields of a new record, besides its name and its parent. */
   readonly fields: JsonObject;
   /** The fields that the update changes; empty if there is no update, or if it takes none of them. */
@@ -54,27 +53,23 @@ export function writableNouns(contract: Contract): ReadonlyMap<string, WritableN
 function resolveNoun(
   name: keyof typeof templates,
   parent: WritableNoun | string | undefined,
-  { operations, missing }: Contract,
+  contract: Contract,
 ): WritableNoun | string {
+  const { operations, missing } = contract;
   if (typeof parent === 'string') return parent;
   const { nounName, fields, change } = templates[name];
   const isNamed = nouns[nounName].fields.some(({ kind }) => kind === 'name');
   const ids = nouns[nounName].operations;
-  const create = operations.get(ids.create);
-  if (!create || !operations.has(ids.delete)) {
-    const missingId = create ? ids.delete : ids.create;
-    return `${missingId}: ${missing.get(missingId) ?? 'the contract lacks it'}`;
-  }
-  const [list, update] = [operations.get(ids.list), operations.get(ids.update)];
-  if (!operations.has(ids.get) && !list)
-    return `a ${name} cannot be read back, so smoke could not recognise its own`;
+  const missingId = [ids.create, ids.get, ids.delete].find((id) => !operations.has(id));
+  if (missingId !== undefined) return `${missingId}: ${missing.get(missingId)}`;
+  const create = requireOperation(contract, ids.create);
   const proof = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
   if (proof && !takesField(create, proof))
     return `${create.id} takes no ${proof}, so smoke could not recognise its own ${name}`;
   const bodyFields = create.body?.fields ?? {};
-  const maxNameLength = Number(bodyFields.name?.bounds?.maxLength ?? Number.POSITIVE_INFINITY);
-  if (isNamed && maxNameLength < minNameLength)
-    return `names may have only ${maxNameLength} characters, too few for smoke to recognise its own`;
+  const maxLength = bodyFields.name?.bounds?.maxLength;
+  if (isNamed && Number(maxLength ?? nameLength) < nameLength)
+    return `names may have only ${maxLength} characters, and those of smoke have ${nameLength}`;
   const isEntry = nounName === 'inventory';
   const parentField = parent && { [nouns[parent.nounName].idName]: 0 };
   const templateFields = {
@@ -93,12 +88,11 @@ function resolveNoun(
     name,
     nounName,
     isNamed,
-    maxNameLength,
     create,
-    list,
+    list: operations.get(ids.list),
     parent,
     fields: { ...takenFields(fields, create), ...Object.fromEntries(statedValues) },
-    change: takenFields(change, update),
+    change: takenFields(change, operations.get(ids.update)),
   };
 }
 
@@ -116,12 +110,11 @@ function needsCategory({ operations }: Contract): boolean {
 }
 
 const prefix = 'petstore-smoke-';
-/** The shortest mark: the time and 30 random bits of the UUIDv7. */
-const minNameLength = prefix.length + 25;
+const nameLength = prefix.length + randomUUID().length;
 
-/** Makes a unique name for a new record: a prefix and a UUIDv7, or its first characters if it is too long. @see RFC 9562, 5.7 */
-export function createName(now: Date, maxLength: number): string {
+/** Makes a unique name for a new record: a prefix and a UUIDv7. @see RFC 9562, 5.7 */
+export function createName(now: Date): string {
   const ms = now.getTime().toString(16).padStart(12, '0');
   // The random digits, the variant and the form are those of a UUIDv4.
-  return `${prefix}${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`.slice(0, maxLength);
+  return `${prefix}${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;
 }

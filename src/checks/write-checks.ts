@@ -1,10 +1,9 @@
 import { type Contract, hiddenFields } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
-import type { CallLimits } from '../client/call.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { followUpCommand, showCommand } from '../context.ts';
+import { showCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -74,8 +73,6 @@ async function checkLife(
   if (isUpdated) {
     const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
     const settled = await writeTestRecord(context, noun, created.id, { kind: 'set', value });
-    const isUnlike = reasonOf(settled.outcome)?.code === 'other_value';
-    if (isUnlike) await checkShown(context, created, { ...created.fields, ...change }, 'update: read back');
     findings.push(...judgeSettled(context, noun, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
   }
@@ -97,7 +94,7 @@ async function createTestRecord(
   const entry = entryId === undefined ? undefined : { noun, fields: {}, parent, id: entryId };
   if (entry) findings.push(...(await removeTestRecord(context, entry)));
   const fields = {
-    ...(noun.isNamed && { name: createName(new Date(), noun.maxNameLength) }),
+    ...(noun.isNamed && { name: createName(new Date()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };
@@ -122,17 +119,12 @@ function labelOf({ noun, fields, parent, id }: Leftover): string {
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
-async function checkShown(
-  context: CheckContext,
-  { noun, id }: TestRecord,
-  sent: JsonObject,
-  step = 'read back',
-): Promise<void> {
+async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
   const { record, notFound } = await recordPortOf(context, noun).read(id);
   if (!record) {
     const { method, url, status, requestId } = notFound?.details ?? {};
     const reason = notFound?.message ?? `${noun.name} ${id} is not there`;
-    throw new FindingError(fail(`${step}: ${reason}`, { method, url, status, requestId }));
+    throw new FindingError(fail(`read back: ${reason}`, { method, url, status, requestId }));
   }
   const hidden = hiddenFields(context.client.contract, noun.nounName);
   const [difference] = differencesOf(sent, record.fields, isShown, hidden);
@@ -141,11 +133,8 @@ async function checkShown(
   const got = actual === undefined ? 'no such field' : printJson(actual);
   const wireName = noun.create.body?.fields[name]?.wireName ?? name;
   const details = { pointer: `/${wireName}`, expected: printJson(expected), got };
-  throw new FindingError(fail(`${step}: ${wireName} of ${noun.name} ${id} is not what was sent`, details));
+  throw new FindingError(fail(`read back: ${wireName} of ${noun.name} ${id} is not what was sent`, details));
 }
-
-/** A record may belong to another client. */
-class ForeignRecordError extends FindingError {}
 
 /** The end of a write of a test record. */
 type SettledTestRecord = SettledRow & { readonly outcome: Outcome };
@@ -161,21 +150,16 @@ async function writeTestRecord(
   noun: WritableNoun,
   id: bigint | undefined,
   intent: Intent,
-  limits?: CallLimits,
 ): Promise<SettledTestRecord> {
   const { signal: stopped } = context;
-  const port = recordPortOf(context, noun, limits);
+  const port = recordPortOf(context, noun);
   const { outcome, ...settled } = await settle(port, { id, intent }, { stopped });
   if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
 }
 
-function recordPortOf(
-  { client, sendsEtags }: CheckContext,
-  { nounName }: WritableNoun,
-  limits?: CallLimits,
-): RecordPort {
-  return createRecordPort(client, nounName, { sendsEtags, limits });
+function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
+  return createRecordPort(client, nounName, { sendsEtags });
 }
 
 /**
@@ -214,18 +198,13 @@ function judgeSettled(
 /**
  * Deletes a test record if it exists.
  *
- * @param limits the limits of the delete in the cleanup; by default the limits of the client.
  * @returns warnings about the answer.
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be read.
  */
-async function removeTestRecord(
-  context: CheckContext,
-  created: TestRecord,
-  limits?: CallLimits,
-): Promise<Finding[]> {
+async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
-  const foreign = new ForeignRecordError(
+  const foreign = new FindingError(
     fail(`not deleted, because ${name} ${id} is perhaps not the one that smoke created`),
   );
   if (!isNamed) {
@@ -233,15 +212,13 @@ async function removeTestRecord(
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
   }
   const ours = isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours }, limits);
-  const { kind } = settled.outcome;
-  if (kind === 'failed' && reasonOf(settled.outcome)?.code === 'changed') throw foreign;
+  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours });
+  const { outcome } = settled;
+  if (outcome.kind === 'failed' && reasonOf(outcome)?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
     throw new FindingError(fail(`gone: ${name} ${id} can still be read after its deletion`));
-  // In the cleanup, a delete that was applied needs no list that can be read.
-  const isShown = isListed(context, created);
-  if (await (limits && kind === 'applied' ? isShown.catch(() => undefined) : isShown))
+  if (await isListed(context, created))
     throw new FindingError(
       fail(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list }),
     );
@@ -264,29 +241,23 @@ async function isListed(
   }
 }
 
-/** How often the cleanup sends a delete again, so that a service that fails for a moment keeps no record. */
-const cleanUpRetries = 6;
-
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise<Finding[]> {
   if (leftovers.size === 0) return [skip('nothing is left to remove')];
   const findings = [pass(`${leftovers.size} removed`)];
-  const keep = (more: Finding[]) => void findings.push(...more);
-  const limits = { ...context.client.limits, retries: cleanUpRetries, retriesUnreachable: true };
   const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse()) {
     const { noun, id, fields } = record;
     const look = showCommand(context, nouns[noun.nounName], { id, intent: { kind: 'create', fields } });
-    if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
-    else
-      await removeTestRecord(context, { ...record, id }, limits).then(keep, (error: unknown) => {
-        const remove = followUpCommand(context, [noun.nounName, 'delete', `${id}`]);
-        const command = error instanceof ForeignRecordError ? look : remove;
-        remaining.push(`${labelOf(record)}: ${messageOf(error)}: \`${command}\``);
-      });
+    try {
+      if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
+      else findings.push(...(await removeTestRecord(context, { ...record, id })));
+    } catch (error) {
+      remaining.push(`${labelOf(record)}: ${messageOf(error)}: \`${look}\``);
+    }
   }
   if (remaining.length === 0) return findings;
   const count = countText(remaining.length, 'record is', 'records are');
-  return [fail(`${count} or may be left; delete by hand: ${remaining.join('; ')}`)];
+  return [fail(`${count} or may be left; look at each, and delete it by hand: ${remaining.join('; ')}`)];
 }

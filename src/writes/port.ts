@@ -68,15 +68,13 @@ export interface RecordPort {
 interface PortOptions {
   /** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
   readonly run?: { readonly pace: Pace; readonly mayCreate: boolean | undefined };
-  /** By default the limits of the client. */
-  readonly limits?: CallLimits | undefined;
   /** False if the profile says that the ETags of the service cannot be used. */
   readonly sendsEtags: boolean;
 }
 
 /** Creates the port of a noun. Its `prepareRequest` throws a UsageError if the service lacks the operation. */
 export function createRecordPort(service: Client, name: NounName, options: PortOptions): RecordPort {
-  const { run, sendsEtags, limits = service.limits } = options;
+  const { run, sendsEtags } = options;
   const client = run ? service.withOptions({ pace: run.pace }) : service;
   const { operations } = client.contract;
   const noun: Noun = nouns[name];
@@ -113,7 +111,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
   };
   const port: RecordPort = {
     abilities,
-    limits,
+    limits: service.limits,
     isRun: run !== undefined,
     async read(id, options) {
       const readOptions = { ...options, isFresh: true };
