@@ -11,7 +11,7 @@ import type { TlsFiles } from './client/transport/tls.ts';
 import { type Header, parseHeaderFlag, requireSecure, toHeaders } from './client/user-request.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/file.ts';
-import { addressOf, type ClientPurpose, type Context } from './context.ts';
+import { addressOf, type ClientPurpose, type Context, isWatchedByPerson } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -127,11 +127,10 @@ const longWaitMs = 2000;
  * Makes the observer of a client. It prints the trace of -v, or on a terminal why a single command waits, and a notice with the first
  * success of an operation that is deprecated or may change.
  */
-function createObserver(
-  { notice, io, flags, secrets }: Context,
-  purpose: ClientPurpose,
-): (event: ClientEvent) => void {
+function createObserver(context: Context, purpose: ClientPurpose): (event: ClientEvent) => void {
+  const { notice, io, flags, secrets } = context;
   const level = flags.verbose ?? 0;
+  const isWatched = isWatchedByPerson(context);
   const remarked = new Set<OperationId>();
   return (event) => {
     if (event.kind === 'attempt' && level > 0)
@@ -149,10 +148,10 @@ function createObserver(
         'status',
         `${attemptText(attempt)}; the next attempt in ${Math.round(nextDelayMs / 1000)} s`,
       );
-    if (!operation || remarked.has(operation.id) || !response || response.status >= 300) return;
+    if (!isWatched || !operation || remarked.has(operation.id) || !response || response.status >= 300) return;
     remarked.add(operation.id);
     const lifecycle = lifecycleText(operation, response.headers);
-    if (lifecycle) void notice('remark', lifecycle);
+    if (lifecycle) void notice('note', lifecycle);
   };
 }
 
@@ -190,9 +189,10 @@ async function collectHeaders(context: Context, sources: HeaderSources): Promise
 
 /** Reads the token, if it is sent, and makes its header. @throws UsageError `insecure` if it would go over plain http. */
 async function readCredential(
-  { secrets, notice, readToken, settings }: Context,
+  context: Context,
   { baseUrl, contract, token }: HeaderSources,
 ): Promise<Omit<ClientHeaders, 'headers'> & { readonly tokenHeaders?: readonly Header[] }> {
+  const { secrets, notice, readToken, settings } = context;
   const destination = { baseUrl, header: contract.tokenHeader, isNamed: token === 'any' };
   const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
   if (!tokenUse) return {};
@@ -205,7 +205,7 @@ async function readCredential(
       });
     case 'withheld': {
       const whyNoCredential = `${setting.label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`;
-      await notice('remark', whyNoCredential);
+      if (isWatchedByPerson(context)) await notice('note', whyNoCredential);
       return { whyNoCredential };
     }
     case 'sent': {

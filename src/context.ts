@@ -47,6 +47,11 @@ export interface Context extends Pick<Notices, 'notice'> {
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
 }
 
+/** Returns true if a person reads notes that a script would print in each call: on a terminal, or with -v. */
+export function isWatchedByPerson({ io, flags }: Pick<Context, 'io' | 'flags'>): boolean {
+  return io.stderr.isTerminal || (flags.verbose ?? 0) > 0;
+}
+
 /**
  * Returns the URL that the paths of operations are appended to: the base URL, or the URL of the embedded store.
  *

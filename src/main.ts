@@ -2,7 +2,7 @@ import { builtInContract, type Contract } from './api/contract.ts';
 import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings, type Settings, type TokenSetting } from './config/settings.ts';
 import type { ClientPurpose, Context } from './context.ts';
-import { createNotices, errorJson, errorText, lineOf, type Notices } from './output/messages.ts';
+import { createNotices, errorJson, errorText, type Notices } from './output/messages.ts';
 import { createPrinter, formats } from './output/printer.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
@@ -32,16 +32,12 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const notices = createNotices({
     io,
     isQuiet: settings.get('quiet'),
-    showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
     isSilent: isCompletion,
-    hasJsonErrors,
   });
   const context = openContext({ io, secrets, liveLine, interrupts, flags, settings }, notices);
   const running = commandLine.run(context);
   try {
-    const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
-    for (const held of notices.takeHeld()) await notices.notice('summary', lineOf(held));
-    return exitCode;
+    return await withinLimits({ signals: [interrupts.signal] }, () => running);
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
     // A reader that leaves early is not a failure.
@@ -127,7 +123,7 @@ async function report(
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const text = hasJsonErrors
-    ? errorJson(error, notices.takeHeld())
+    ? errorJson(error, notices.warnings)
     : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   await io.stderr.write(text + stack).catch(() => {});

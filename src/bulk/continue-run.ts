@@ -56,7 +56,7 @@ export async function continueRun(
   const info = chooseRun(list, query, context);
   if (!info) {
     const note = `there is no run on this service, so there is nothing to ${verb}: only apply, edit and commands with --from are runs`;
-    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
+    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['status', note]] };
   }
   const runs = await readNextRuns(list, verb, info);
   if (!runs) {
@@ -94,7 +94,7 @@ function nothingOutput(
     : '';
   // If an undo has nothing to do, the run itself has already reported its failures.
   const error = verb === 'undo' && undoes === undefined ? undefined : runError(info);
-  const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
+  const notices: readonly Notice[] = [['status', `${fact}: nothing is left to do${next}`]];
   return {
     kind: 'text',
     text: '',

@@ -161,12 +161,12 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
   const notices: Notice[] = [];
   if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);
-  if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
+  if (rejects !== undefined) notices.push(['status', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
     const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
-    notices.push(['result', `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
+    notices.push(['status', `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
   }
-  if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
+  if (!error && undo !== undefined) notices.push(['status', `undo with: ${undo}`]);
   // The values of headers may be secret, so no command shows them.
   if (context.flags.headers && (next ?? undo ?? rejects) !== undefined)
     notices.push(['note', 'the next command needs the same --header']);

@@ -159,7 +159,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
   const notices: Notice[] = [
     [
-      'result',
+      'summary',
       `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to write${tail}`,
     ],
   ];
@@ -167,7 +167,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   if (withStock.length > 0) {
     const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
     notices.push([
-      'result',
+      'summary',
       `this also deletes ${countText(withStock.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
     ]);
   }
@@ -175,7 +175,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   const bookings = new Set(booked.map(({ state }) => reasonOf(state)?.message ?? ''));
   if (booked.length > 0)
     notices.push([
-      'note',
+      'warning',
       `${countText(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all rows once more`,
     ]);
   for (const { count, first } of groupFailures(decidedRows))

@@ -7,7 +7,6 @@ import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { requireFileName } from '../input/rejects.ts';
 import type { View } from '../output/columns.ts';
-import { lineOf } from '../output/messages.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
@@ -85,7 +84,7 @@ async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promi
   const isWrite = plan.rowsToWrite.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
-  for (const each of planNotices(header, plan)) await context.notice('summary', lineOf(each));
+  for (const notice of planNotices(header, plan)) await context.notice(...notice);
   if (!isWrite) return;
   const { singular, plural } = rowTerms(header.noun);
   const action = header.flags.relative ? 'change' : runKinds[header.kind].action;

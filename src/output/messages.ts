@@ -4,65 +4,44 @@ import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
-/** The kinds of lines on stderr: whether --quiet hides them, and whether they are held back if errors are JSON. */
-const noticeLevels = {
+/** The kinds of lines on stderr. `--quiet` hides what is neither a summary nor a warning. */
+const prefixes = {
   /** What the command is doing or has done. */
-  status: { prefix: '', isHiddenByQuiet: true, isHeld: false },
-  /** A plan, the summary of a run, or what a write may destroy. */
-  summary: { prefix: '', isHiddenByQuiet: false, isHeld: false },
+  status: '',
   /** A fact about the result. */
-  result: { prefix: '', isHiddenByQuiet: true, isHeld: true },
-  note: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: true },
-  /** A note only for a terminal outside of CI, or with -v, because a script would repeat it in each call. */
-  remark: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: false },
+  note: 'note: ',
+  /** A plan, the summary of a run, or what a write may destroy. */
+  summary: '',
   /** A result that may be incomplete, or other than the user expects. */
-  warning: { prefix: 'warning: ', isHiddenByQuiet: false, isHeld: true },
+  warning: 'warning: ',
 } as const;
 
 /** A line for people on stderr. */
-export type Notice = readonly [level: keyof typeof noticeLevels, text: string];
-
-/** Returns the line that a notice prints. */
-export function lineOf([level, text]: Notice): string {
-  return noticeLevels[level].prefix + text;
-}
+export type Notice = readonly [level: keyof typeof prefixes, text: string];
 
 /** Prints lines for people, each note and warning once. It never rejects: a command goes on without stderr. */
 export interface Notices {
   notice(...notice: Notice): Promise<void>;
-  /** Removes and returns the notices that are held back. */
-  takeHeld(): Notice[];
+  /** The notes and warnings so far. */
+  readonly warnings: ReadonlySet<string>;
 }
 
 interface NoticesOptions {
   readonly io: Io;
   readonly isQuiet: boolean;
-  readonly showsRemarks: boolean;
   /** True for a completion, which must not disturb the line that the user is typing. */
   readonly isSilent: boolean;
-  /** True if notices about the result are held back for the error object, because stderr may then have nothing else. */
-  readonly hasJsonErrors: boolean;
 }
 
-export function createNotices({
-  io,
-  isQuiet,
-  showsRemarks,
-  isSilent,
-  hasJsonErrors,
-}: NoticesOptions): Notices {
-  const heldNotices: Notice[] = [];
-  const onceLines = new Set<string>();
+export function createNotices({ io, isQuiet, isSilent }: NoticesOptions): Notices {
+  const warnings = new Set<string>();
   return {
-    async notice(...notice) {
-      const level = noticeLevels[notice[0]];
-      if ((isQuiet && level.isHiddenByQuiet) || (notice[0] === 'remark' && !showsRemarks)) return;
-      const line = lineOf(notice);
-      if (level.prefix !== '' && onceLines.size === onceLines.add(line).size) return;
-      if (hasJsonErrors && level.isHeld) heldNotices.push(notice);
-      else if (!isSilent) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
+    warnings,
+    async notice(level, text) {
+      if (isSilent || (isQuiet && (level === 'status' || level === 'note'))) return;
+      if (prefixes[level] !== '' && warnings.size === warnings.add(text).size) return;
+      await io.stderr.write(`${sanitize(prefixes[level] + text)}\n`).catch(() => {});
     },
-    takeHeld: () => heldNotices.splice(0),
   };
 }
 
@@ -102,10 +81,9 @@ function requestOf({ message, details: { method, url, status, code, requestId } 
   return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 
-/** Formats an error for programs: one line, `{"error": {...}}`. @param notices those that were held back. */
-export function errorJson(error: CliError, notices: readonly Notice[]): string {
-  const texts = notices.map(([, text]) => text);
-  return `${printJson({ error: { ...toJson(error), warnings: texts.length > 0 ? texts : undefined } })}\n`;
+/** Formats an error for programs: one line, `{"error": {...}}`. @param warnings the notes and warnings of the command. */
+export function errorJson(error: CliError, warnings: ReadonlySet<string>): string {
+  return `${printJson({ error: { ...toJson(error), warnings: warnings.size > 0 ? [...warnings] : undefined } })}\n`;
 }
 
 function toJson(error: CliError): object {

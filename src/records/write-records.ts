@@ -72,7 +72,7 @@ async function reportWrite(
   const { outcome, record } = settled;
   const { recordBefore: before } = settled.state;
   if (report) {
-    if (outcome?.kind === 'applied' && !printsDeleted(context)) await context.notice('result', report(row));
+    if (outcome?.kind === 'applied' && !printsDeleted(context)) await context.notice('status', report(row));
     return;
   }
   if (!isDone(settled) || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;

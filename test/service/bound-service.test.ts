@@ -82,9 +82,11 @@ test('a pet that cannot be read alone is found in the list, and --map settles a 
   expect(JSON.parse(get.stdout)).toEqual(rex);
   const note = 'getPet is not offered: looking through listPets instead';
   expect(get.stderr).toContain(note);
-  // The error in JSON is alone on stderr, with the notes of the command.
+  // The error in JSON is the last line on stderr, and has the notes of the command.
   const missing = await run('pets get 8 -o json');
-  expect(JSON.parse(missing.stderr).error).toMatchObject({ kind: 'not-found', warnings: [note] });
+  const [told = '', error = ''] = missing.stderr.split('\n');
+  expect(told).toBe(`note: ${note}`);
+  expect(JSON.parse(error).error).toMatchObject({ kind: 'not-found', warnings: [note] });
   expect(await run('inventory set 7 3')).toMatchObject(
     failed(2, 'the service offers no way to set the stock count of a pet (updateInventory): '),
   );

@@ -58,7 +58,6 @@ test.each([
 test.each([
   ['on a terminal', [], { terminals: ['stderr'] }, true],
   ['on a terminal with --quiet', ['-q'], { terminals: ['stderr'] }, false],
-  ['on the terminal of a CI job', [], { terminals: ['stderr'], env: { CI: 'true' } }, false],
   ['in a pipe', [], {}, false],
   ['in a pipe with -v', ['-v'], {}, true],
   ['with -v and --quiet', ['-v', '-q'], {}, false],

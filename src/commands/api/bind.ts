@@ -50,7 +50,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const ending = {
-    notices: [['result', `${summary}, below ${address}; ${outcome}`] as const],
+    notices: [['status', `${summary}, below ${address}; ${outcome}`] as const],
     error: tieError(matches),
   };
   // A table would only repeat the built-in contract.

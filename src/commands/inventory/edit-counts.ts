@@ -27,7 +27,7 @@ export async function editCounts(
 ): Promise<Output | undefined> {
   const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
   const { text, counts } = await readEditText(context, below);
-  if (counts.size === 0) return { kind: 'nothing', notices: [['result', 'no inventory entries to edit']] };
+  if (counts.size === 0) return { kind: 'nothing', notices: [['status', 'no inventory entries to edit']] };
   return editAndSend(context, {
     editor,
     fileName: 'inventory.csv',
