@@ -51,14 +51,11 @@ export function callError<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | Cl
   const { message, details } = thrown;
   const kind = isPerhapsApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
-  const earlier = noAnswer === 'timeout' ? attempts.at(-2)?.response?.status : undefined;
-  const clause = earlier === undefined ? senderClause(soFar) : `; the attempt before was answered ${earlier}`;
-  return new CliError(kind, call.client.secrets.mask(message) + clause, {
+  return new CliError(kind, call.client.secrets.mask(message) + senderClause(soFar), {
     ...callDetails(soFar),
     noAnswer,
     status,
-    // More time does not help against a gateway that answers.
-    hint: earlier === undefined ? hintOf({ call, error: thrown }) : undefined,
+    hint: hintOf({ call, error: thrown }),
     cause: thrown,
   });
 }
@@ -105,13 +102,13 @@ export function hintOf(failure: Failure): string | undefined {
 }
 
 /** Returns the code and the message of the error of Node or OpenSSL, or an empty text. */
-function systemText({ error }: Failure): string {
+function systemText(error: CliError | undefined): string {
   const { cause } = error?.details ?? {};
   return cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
 }
 
 /** Returns true if the connection was closed before an answer. */
-function isClosed({ error }: Failure): boolean {
+function isClosed(error: CliError | undefined): boolean {
   return error?.details.noAnswer === 'reset' && error.details.status === undefined;
 }
 
@@ -125,28 +122,33 @@ interface Hint {
   readonly text: string | ((failure: Failure) => string);
 }
 
+const largeHeaderBytes = 4000;
+
 /** The hints by name. The first hint whose condition holds is given, so hints about certificates and tokens come before the guesses. */
 const hints: Readonly<Record<string, Hint>> = {
   expiredCertificate: {
-    when: (failure) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)),
+    when: ({ error }) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(error)),
     text: () => `check the clock of this machine, which says ${new Date().toISOString().slice(0, 16)}Z`,
   },
   unknownAuthority: {
-    when: (failure) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(failure)),
+    when: ({ error }) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(error)),
     text: 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
   },
   clientCertificate: {
-    when: (failure) =>
+    when: ({ error }) =>
       /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
-        systemText(failure),
+        systemText(error),
       ),
     text: 'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
   },
   // tinyproxy answers a wrong password with 401, not 407.
-  proxyLogin: {
-    when: ({ call, response, author }) =>
-      response?.status === 401 && author !== 'service' && call?.client.transport.forwardProxy?.includes('@'),
-    text: 'check the user name and the password of the proxy',
+  proxy: {
+    when: ({ call, error, response, author }) =>
+      error?.details.noAnswer === 'proxy-refused' ||
+      (response?.status === 401 &&
+        author !== 'service' &&
+        call?.client.transport.forwardProxy?.includes('@')),
+    text: 'check the address of the proxy, and the user name and the password in it: user:password@proxy.example',
   },
   // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
   basicLogin: {
@@ -162,36 +164,23 @@ const hints: Readonly<Record<string, Hint>> = {
     text: ({ response }) =>
       `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
   },
-  plainPort: {
-    when: (failure) => /wrong[ _]version[ _]number/i.test(systemText(failure)),
-    text: 'if the port speaks plain http, begin the base URL with http://',
-  },
-  otherProtocol: {
-    when: (failure) => /no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(failure)),
-    text: 'the port may speak another protocol: only HTTP/2, or TLS although the base URL begins with http://',
-  },
   headerSize: {
-    when: ({ call, response, ...failure }) =>
-      (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&
-      headerBytes(call) >= largeHeaderBytes,
-    text: ({ call }) => `the request has ${headerBytes(call)} bytes of headers, and many gateways allow 8 KB`,
+    when: ({ call, response, error }) =>
+      (response?.status === 400 || response?.status === 431 || isClosed(error)) &&
+      headerLines(call?.request.headers ?? {}).join('\r\n').length >= largeHeaderBytes,
+    text: 'the request has large headers, and many gateways allow only 8 KB',
   },
   // A TLS port answers a request over plain http with the 400 of a gateway, or closes the connection.
-  tlsPort: {
-    when: ({ call, response, author, ...failure }) =>
-      ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&
-      call?.request.url.startsWith('http:'),
-    text: 'if the port speaks TLS, begin the base URL with https://',
+  protocol: {
+    when: ({ call, response, author, error }) =>
+      /wrong[ _]version[ _]number|no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(error)) ||
+      (((response?.status === 400 && author === 'gateway') || isClosed(error)) &&
+        call?.request.url.startsWith('http:')),
+    text: 'check that the base URL begins with http:// or https:// as the port needs it; it may also speak only HTTP/2',
   },
-  gatewayRule: {
-    when: ({ response, author }) =>
-      (response?.status === 403 || response?.status === 405) && author === 'gateway',
-    text: ({ call }) =>
-      `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`,
-  },
-  behindGateway: {
-    when: ({ response, author }) => /^50[234]$/.test(`${response?.status}`) && author === 'gateway',
-    text: 'a gateway answered: the service behind it may be down or too slow; see `petstore help gateways`',
+  gateway: {
+    when: ({ author }) => author === 'gateway',
+    text: 'the answer is not JSON, so it may come from a gateway: check the base URL, and see `petstore help gateways`',
   },
   timeout: {
     when: ({ error }) => error?.details.noAnswer === 'timeout',
@@ -200,10 +189,7 @@ const hints: Readonly<Record<string, Hint>> = {
   address: {
     when: ({ error, response, kind }) =>
       (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error).isUnreachable,
-    text: ({ response, author }) =>
-      response && author !== 'service'
-        ? 'the answer is not JSON, so it may come from a gateway (see `petstore help gateways`); also check the base URL, and that the service is running'
-        : 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
+    text: 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
   },
 };
 
@@ -217,10 +203,4 @@ function tokenHint({ call, response }: Failure): string {
   return response?.status === 401
     ? `check that the token from ${credentialSource} is for this service and still valid`
     : `the token from ${credentialSource} is not allowed to do this`;
-}
-
-const largeHeaderBytes = 4000;
-
-function headerBytes(call: Call | undefined): number {
-  return Buffer.byteLength(headerLines(call?.request.headers ?? {}).join('\r\n'));
 }

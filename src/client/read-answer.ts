@@ -150,21 +150,10 @@ export function readErrorBody(
   if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
   if (body.length === 0) return { why: `the answer is ${status}, with no reason given` };
   const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;
-  const bodyCode = codeIn(value);
-  const code = bodyCode && oneLine(mask(bodyCode), 100);
-  const bodyMessage = messageIn(value);
-  if (bodyMessage !== undefined) {
-    const message = oneLine(mask(bodyMessage), 1000);
-    return { why: message, code, message };
-  }
+  const [code, message] = [codeIn(value), messageIn(value)].map((text) => text && oneLine(mask(text), 1000));
   const type = withoutParameters(headerValue(headers, 'content-type') ?? 'no content type');
-  const beginning = beginningOf(body, mask);
-  if (type === 'text/plain') return { why: beginning, code };
-  const isNamed = beginning.startsWith(`${status} `);
-  const why = isNamed
-    ? `the answer is ${beginning}, as ${type}`
-    : `the answer is ${status} with ${type}: ${beginning}`;
-  return { why, code };
+  const why = message ?? `the answer is ${status} with ${type}: ${beginningOf(body, mask)}`;
+  return { why, code, message };
 }
 
 /** The fields that may have a message, in the order in which they are preferred. */

@@ -139,7 +139,7 @@ async function sendRequest(
   const onSending = () => {
     isSent = true;
   };
-  const timedOut = () => timeoutError(limits.timeoutMs, limitMs);
+  const timedOut = () => timeoutError(limits.timeoutMs);
   try {
     const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
       transport.send(request, { cancellation, onSending }),

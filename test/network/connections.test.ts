@@ -160,16 +160,16 @@ test('401 of a proxy that has a password asks whether that is right', async () =
     mode.answers({ status: 401, headers, body: '<title>401 Unauthorized</title>' }),
   );
   const url = server.url.replace('//', '//me:s3cret-word@');
-  const ofHttp = 'check the user name and the password of the proxy';
-  const ofHttps = 'it does not accept the user name and password of HTTPS_PROXY';
-  for (const [scheme, name, hint] of [
-    ['http', 'HTTP_PROXY', ofHttp],
-    ['https', 'HTTPS_PROXY', ofHttps],
+  for (const [scheme, name] of [
+    ['http', 'HTTP_PROXY'],
+    ['https', 'HTTPS_PROXY'],
   ] as const) {
     const run = await runCli(['pets', 'list', '--base-url', `${scheme}://pets.invalid`], {
       env: { [name]: url },
     });
-    expect(run.stderr).toContain(`\nhint: ${hint}\n`);
+    expect(run.stderr).toContain(
+      '\nhint: check the address of the proxy, and the user name and the password in it: ',
+    );
     expect(run.stderr).not.toContain('s3cret-word');
   }
 });

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import { Pace } from '../../src/client/pace.ts';
-import { noAnswerError, timeoutError } from '../../src/client/transport/response.ts';
+import { noAnswerError } from '../../src/client/transport/response.ts';
 import { withinLimits } from '../../src/process/deadline.ts';
 import { type CliError, InterruptedError } from '../../src/process/errors.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
@@ -169,8 +169,4 @@ test('each piece of work ends at its own deadline or by its signal, in whatever 
   stop.abort(new Error('stopped'));
   await vi.advanceTimersByTimeAsync(1);
   expect(ended.slice(3)).toEqual(['after 400 ms', 'after 500 ms', 'stopped']);
-});
-
-test('a request that gets the rest of a deadline says so', () => {
-  expect(timeoutError(3000, 469).message).toBe('no answer within the last 469 ms of 3 s');
 });

@@ -69,18 +69,20 @@ test('a client certificate is shown to the service, and not to a proxy on the wa
   expect(subjects).toEqual({ proxy: undefined, service: 'client.example' });
 });
 
-test.each([
-  ['http://me:p4ssw0rd@127.0.0.1', 'it does not accept the user name and password of HTTP_PROXY'],
-  ['http://127.0.0.1', 'a password: write user:password@ before the host in HTTP_PROXY'],
-])('407 is an answer of the proxy %s, not of the service', async (proxy, hint) => {
-  await using server = await recordingServer({}, () => ({ status: 407, body: { message: 'who are you' } }));
-  const { port } = new URL(server.url);
-  const run = await list('http://pets.invalid', { HTTP_PROXY: `${proxy}:${port}` });
-  expect(run).toMatchObject({ code: 6, stdout: '' });
-  expect(run.stderr).toMatch(/the proxy http:\/\/\S+ \(HTTP_PROXY\) answered 407/);
-  expect(run.stderr).toContain(hint);
-  expect(run.stderr).not.toContain('p4ssw0rd');
-});
+test.each(['http://me:p4ssw0rd@127.0.0.1', 'http://127.0.0.1'])(
+  '407 is an answer of the proxy %s, not of the service',
+  async (proxy) => {
+    await using server = await recordingServer({}, () => ({ status: 407, body: { message: 'who are you' } }));
+    const { port } = new URL(server.url);
+    const run = await list('http://pets.invalid', { HTTP_PROXY: `${proxy}:${port}` });
+    expect(run).toMatchObject({ code: 6, stdout: '' });
+    expect(run.stderr).toMatch(/the proxy http:\/\/\S+ \(HTTP_PROXY\) answered 407/);
+    expect(run.stderr).toContain(
+      '\nhint: check the address of the proxy, and the user name and the password',
+    );
+    expect(run.stderr).not.toContain('p4ssw0rd');
+  },
+);
 
 test('the file of SSL_CERT_FILE is trusted, and named if it cannot be used', async () => {
   const certificate = await makeCertificate(30);

@@ -66,16 +66,11 @@ export function statusOfProxy({ message }: Error): number | undefined {
 }
 
 /** Makes the error of a proxy that cannot be reached, or cannot reach the service. @param error of undici or of a socket. */
-export function proxyError({ source, label, authorization }: HttpProxy, error: Error): CliError {
+export function proxyError({ source, label }: HttpProxy, error: Error): CliError {
   const name = `the proxy ${label} (${source})`;
   const status = statusOfProxy(error);
-  if (status !== undefined) {
-    const hint = authorization
-      ? `it does not accept the user name and password of ${source}`
-      : `it wants a user name and a password: write user:password@ before the host in ${source}`;
-    const details = { hint: status === 407 || status === 401 ? hint : undefined };
-    return noAnswerError(status >= 500 ? 'proxy' : 'proxy-refused', `${name} answered ${status}`, details);
-  }
+  if (status !== undefined)
+    return noAnswerError(status >= 500 ? 'proxy' : 'proxy-refused', `${name} answered ${status}`);
   const { message, details } = transportError(error);
   const { noAnswer } = details;
   if (noAnswer === 'tls') return noAnswerError('tls', `${message}, through ${name}`, { cause: error });

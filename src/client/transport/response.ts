@@ -92,11 +92,9 @@ export function noAnswerError(
   return new CliError(noAnswer === 'redirect' ? 'failed' : 'unavailable', why, { ...details, noAnswer });
 }
 
-/** Makes the error of a request whose time has run out. @param limitMs the part of the whole time that this request had. */
-export function timeoutError(timeoutMs: number, limitMs = timeoutMs): CliError {
-  const whole = durationText(timeoutMs);
-  const limit = limitMs > timeoutMs / 2 ? whole : `the last ${durationText(limitMs)} of ${whole}`;
-  return noAnswerError('timeout', `no answer within ${limit}`);
+/** Makes the error of a call whose time has run out. */
+export function timeoutError(timeoutMs: number): CliError {
+  return noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
 }
 
 /** Makes the error of a success that is not valid. @param why a clause. */
