@@ -13,7 +13,6 @@ import {
 // - `isSameValue`: both have the same fields.
 // - `isMetBy`: a record has each expected field. It may have further ones. A write is decided by this.
 // - `isShownBy`: an answer shows what was sent, perhaps in another form.
-// `isAsBefore` is the exception to `isShownBy`: a field that is exactly as before was not written.
 
 /** The fields that the records of a service need not have, by our names. */
 export interface HiddenFields {
@@ -57,23 +56,6 @@ export function isSameValue(
  */
 export function isShownBy(sent: RecordValue, actual: RecordValue, hidden: HiddenFields): boolean {
   return hasAll(sent, actual, isShown, hidden);
-}
-
-/**
- * Returns true if a field that was to be changed is exactly as before. It finds a removal within a field that was ignored: `{a: 1}` was
- * sent to replace `{a: 1, b: 2}`, and the answer still has both members. `isShownBy` takes `b` for an addition of the service.
- */
-export function isAsBefore(
-  before: RecordValue,
-  sent: RecordValue,
-  actual: RecordValue,
-  hidden: HiddenFields,
-): boolean {
-  if (!isFields(before) || !isFields(sent) || !isFields(actual)) return false;
-  const isKept: IsSame = (was, is) => isSame(was, is) && isSame(is, was);
-  const changed = differencesOf(sent, before, isAlike, hidden).map(({ name }) => [name, before[name]]);
-  const old: Fields = Object.fromEntries(changed);
-  return differencesOf(old, actual, isKept, hidden).length < changed.length;
 }
 
 function hasAll(expected: RecordValue, actual: RecordValue, compare: IsSame, hidden: HiddenFields): boolean {

@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import { nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import type { Fields, ServiceRecord } from '../api/record-values.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { type CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
@@ -79,8 +79,6 @@ export interface Call {
 
 export interface OperationCall extends Call {
   readonly operation: Operation;
-  /** The fields of the record before a write, if it was read. */
-  readonly before?: Fields | undefined;
 }
 
 /** A call and its attempts until now. */

@@ -66,8 +66,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
     const callOptions: CallOptions = Object.assign({}, defaults, ownOptions);
     const request = toHttpRequest(operation, input, options, callOptions.isFresh);
     const recordId = recordIdOf(operation, input);
-    const before = input.before?.fields;
-    return { client: options, operation, recordId, before, request, options: callOptions };
+    return { client: options, operation, recordId, request, options: callOptions };
   };
   const prepareAny = (request: OperationRequest | RawRequest, ownOptions?: CallOptions): Call =>
     'path' in request

@@ -3,7 +3,7 @@ import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../a
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import { differencesOf, type HiddenFields, isAsBefore, isShown } from '../api/same-values.ts';
+import { differencesOf, isShown } from '../api/same-values.ts';
 import { boundResultSchemas } from '../api/schemas.ts';
 import {
   CliError,
@@ -12,19 +12,17 @@ import {
   messageOf,
   type NoAnswer,
 } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import type { Mask } from '../process/secrets.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
-import { shorten } from '../process/text.ts';
 import { type Attempt, type FailureVerdict, isPerhapsApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions, OperationCall } from './call.ts';
-import { messageIn, parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
+import { parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
 
 /** The part of a call that decides about a write. */
-interface WriteCall extends Pick<OperationCall, 'operation' | 'recordId' | 'before'> {
+interface WriteCall extends Pick<OperationCall, 'operation' | 'recordId'> {
   readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
 }
 
@@ -125,7 +123,7 @@ export function attemptDetails(
 
 /** Reads the record and the id in a response, or says in a clause why it does not show what the user set. */
 function readWrite(
-  { client, operation, recordId, before }: WriteCall,
+  { client, operation, recordId }: WriteCall,
   values: Fields,
   response: HttpResponse,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly mismatch?: string | undefined } {
@@ -136,63 +134,34 @@ function readWrite(
   if (isDelete && status !== 200 && !operation.success.includes(status))
     return { mismatch: `the service answered ${status} to a DELETE` };
   if (response.body.length === 0) return {};
-  let body: JsonValue | undefined;
   let content: JsonValue | undefined;
   let record: ServiceRecord;
   try {
-    body = readJson(response, mask);
-    content = contentOf(operation, body);
-    record = parseRecord(operation, content);
+    content = readJson(response, mask);
+    const inner = contentOf(operation, content);
+    content = inner ?? content;
+    record = parseRecord(operation, inner);
   } catch (error) {
-    const bodyMessage = messageIn(body);
-    const why =
-      bodyMessage === undefined
-        ? messageOf(error)
-        : `the service answered ${status} and says: ${bodyMessage}`;
-    return { id: idIn(operation, content ?? body), mismatch: shorten(mask(why), 300) };
+    return { id: idIn(operation, content), mismatch: mask(messageOf(error)) };
   }
   const { fields } = record;
   const whyOther = whyOtherRecord(operation, recordId, fields);
   if (whyOther !== undefined) return { mismatch: mask(whyOther) };
-  if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
-    return { mismatch: 'the answer is not the deleted record' };
-  const hidden = hiddenFields(client.contract, operation.noun);
-  const others = otherValues(operation, values, fields, mask, hidden);
+  const { idField, schema, operations } = nouns[operation.noun];
+  if (isDelete) {
+    // `{"id": 1, "deleted": false}` is no pet.
+    const names = Object.keys(boundResultSchemas[schema].entries).filter((name) => name in fields);
+    if (names.length < 2 || !names.includes(idField))
+      return { mismatch: 'the answer is not the deleted record' };
+  }
+  // A new record may have a default for a field that was left out.
+  const isCreate = operation.id === operations.create;
+  const others = differencesOf(values, fields, isShown, hiddenFields(client.contract, operation.noun))
+    .map(({ name }) => name)
+    .filter((name) => !isCreate || values[name] !== undefined);
   const mismatch =
-    others.length > 0
-      ? `the answer has ${others.join('; ')}`
-      : before && isAsBefore(before, values, fields, hidden)
-        ? 'the answer shows what was there before'
-        : undefined;
+    others.length > 0 ? `the answer does not show what was sent: ${others.join(', ')}` : undefined;
   return { record, id: idIn(operation, fields), mismatch };
-}
-
-/** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
-function hasFields(operation: Operation, record: JsonObject): boolean {
-  const names = Object.keys(boundResultSchemas[nouns[operation.noun].schema].entries);
-  return names.some((name) => name !== nouns[operation.noun].idField && name in record);
-}
-
-/** Lists the fields that differ from what the user set: `name "Rex", not "Rex "`. A new record has defaults for the others. */
-function otherValues(
-  { id, noun }: Operation,
-  values: Fields,
-  record: JsonObject,
-  mask: Mask,
-  hidden: HiddenFields,
-): string[] {
-  const others = differencesOf(values, record, isShown, hidden).filter(
-    ({ name }) => values[name] !== undefined || id !== nouns[noun].operations.create,
-  );
-  return others.map(({ name, expected, actual }) => {
-    if (actual === undefined) return `no ${name}`;
-    const asked = expected === undefined ? 'which was to be removed' : `not ${maskedText(expected, mask)}`;
-    return `${name} ${maskedText(actual, mask)}, ${asked}`;
-  });
-}
-
-function maskedText(value: JsonValue | undefined, mask: Mask): string {
-  return shorten(mask(printJson(value)), 100);
 }
 
 /** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. A body `1` may be the number of rows written. */
@@ -202,7 +171,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 
-/** Returns the id of a new record from the Location of the answer, if that is the address of a record of the noun below the base URL. */
+/** Returns the id of a new record if the Location of the answer is the address from which the record is read. */
 function locatedId(
   { contract, baseUrl }: WriteCall['client'],
   { noun }: Operation,
@@ -210,17 +179,12 @@ function locatedId(
   { request }: Attempt,
 ): bigint | undefined {
   const location = headerValue(headers, 'location');
-  if (location === undefined || !URL.canParse(location, request.url)) return undefined;
+  const path = contract.operations.get(nouns[noun].operations.get)?.path;
+  if (path === undefined || location === undefined || !URL.canParse(location, request.url)) return undefined;
   const { origin, pathname } = new URL(location, request.url);
-  const base = new URL(baseUrl);
-  const [getPath, createPath = ''] = [nouns[noun].operations.get, nouns[noun].operations.create].map((id) =>
-    contract.operations.get(id)?.path.replace(/\/$/, ''),
-  );
-  // Without an operation that reads one record, the record is expected below the path of the create.
-  const path = base.pathname.replace(/\/$/, '') + (getPath ?? `${createPath}/{id}`);
-  const [prefix = '', suffix = ''] = path.split(/\{[^}]*\}/);
-  if (origin !== base.origin || !pathname.startsWith(prefix)) return undefined;
-  const rest = pathname.slice(prefix.length).replace(/\/$/, '');
-  const id = rest.endsWith(suffix) ? rest.slice(0, rest.length - suffix.length) : '';
-  return /^\d{1,19}$/.test(id) ? BigInt(id) : undefined;
+  const [, id] = /(\d{1,19})\/?$/.exec(pathname) ?? [];
+  if (id === undefined) return undefined;
+  const address = new URL(baseUrl + path.replace(/\{[^}]*\}/, id)).href;
+  const isAddress = address.replace(/\/$/, '') === (origin + pathname).replace(/\/$/, '');
+  return isAddress ? BigInt(id) : undefined;
 }

@@ -1,5 +1,5 @@
 import { type RecordValue, valueText } from '../api/record-values.ts';
-import { isAsBefore, isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
+import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
@@ -247,8 +247,7 @@ function confirm(
 ): Transition {
   const { before, after } = state.planned as Planned;
   const { abilities } = situation;
-  const isShown = isShownBy(after, now, abilities) && !isAsBefore(before, after, now, abilities);
-  if (isShown) return endApplied(state, reading.record);
+  if (isShownBy(after, now, abilities)) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service added the count instead of setting it`;
