@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readlinkSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { monotonicMs, sleep } from './deadline.ts';
 import { CliError, fileError, systemCode } from './errors.ts';
@@ -33,7 +33,7 @@ export function takeLock(path: string, waitMs = 30_000, work = ''): Promise<() =
 
 /** The process that holds a lock. */
 export interface LockHolder {
-  /** Its id, and where it runs if that is elsewhere: `4711 of build-7`, `1 of another container named shop`. */
+  /** Its id, and where it runs if that is elsewhere: `4711 of build-7 pid:[4026531836]`. */
   readonly process: string;
   /** What it works on; may be empty. */
   readonly work: string;
@@ -45,17 +45,16 @@ export interface LockHolder {
 export function holderOf(path: string): LockHolder | undefined {
   const lock = lockOf(path);
   const text = readLock(lock);
-  return text === undefined || isAbandoned(lock, text) ? undefined : toHolder(lock, text);
+  return text === undefined || isAbandoned(text) ? undefined : toHolder(lock, text);
 }
 
-function toHolder(lock: string, text: string): LockHolder | undefined {
-  const [, id, , space, host, work = ''] = lockPattern.exec(text) ?? [];
-  if (id === undefined) return undefined;
-  if (isHere(space, host)) return { process: id, work, remedy: 'wait for that process to end' };
-  const [kind, place] =
-    host === hostname() ? ['container', `another container named ${host}`] : ['host', host];
-  const remedy = `wait for that process to end; if it or its ${kind} is gone, remove ${lock}`;
-  return { process: `${id} of ${place}`, work, remedy };
+function toHolder(lock: string, text: string): LockHolder {
+  const [, id = 'without a name', , host, work = ''] = lockPattern.exec(text) ?? [];
+  return {
+    process: host === undefined || host === hostId() ? id : `${id} of ${host}`,
+    work,
+    remedy: `wait for that process to end; if it is gone, remove ${lock}`,
+  };
 }
 
 function lockOf(path: string): string {
@@ -66,13 +65,18 @@ async function acquire(lock: string, deadline: number, work: string): Promise<()
   const text = lockText(work);
   for (let pauseMs = 1; !create(lock, text); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const other = readLock(lock);
-    if (other !== undefined && isAbandoned(lock, other)) {
+    if (other !== undefined && isAbandoned(other)) {
       // Takes a lock on the lock, then reads it again. Otherwise a slow process could remove the lock of its successor.
       const release = await acquire(`${lock}.lock`, deadline, '');
       removeLock(lock, other);
       release();
-    } else if (monotonicMs() >= deadline || (other && !lockPattern.test(other))) throw lockError(lock, other);
-    else await sleep(pauseMs * (0.5 + Math.random()));
+    } else if (monotonicMs() >= deadline) {
+      const { process, remedy } = toHolder(lock, other ?? '');
+      throw new CliError('failed', `lock ${lock}: process ${process} holds it`, {
+        hint: remedy,
+        retryable: true,
+      });
+    } else await sleep(pauseMs * (0.5 + Math.random()));
   }
   return () => removeLock(lock, text);
 }
@@ -112,42 +116,30 @@ function removeLock(lock: string, text: string): void {
   }
 }
 
-/** Returns the text of a lock of this process: `4711 88123@pid:[4026531836] build-7`, and in a second line its work. */
+/** Returns the text of a lock of this process: `4711 88123 build-7 pid:[4026531836]`, and in a second line its work. */
 function lockText(work: string): string {
-  const space = processSpace();
-  const start = startOf(processId()) ?? '?';
-  return `${processId()} ${start}${space === undefined ? '' : `@${space}`} ${hostname()}\n${work.slice(0, 200)}`;
+  return `${processId()} ${startOf(processId()) ?? '?'} ${hostId()}\n${work.slice(0, 200)}`;
 }
 
-/** Matches the text of a lock: the id of its process, the start, the namespace, the host and the work. */
-const lockPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)(?:\n([\s\S]*))?$/;
-
-/** Returns true if the ids of the processes of a lock are those that this process sees. */
-function isHere(space: string | undefined, host: string | undefined): boolean {
-  return host === hostname() && (space === undefined || space === processSpace());
-}
+/** Matches the text of a lock: the id of its process, the start, the host and the work. */
+const lockPattern = /^([1-9]\d*) (\S*) (.*)(?:\n([\s\S]*))?$/;
 
 /**
- * Returns the namespace of the ids of processes. Containers may have the same host name and share a folder, and still each has a
- * process 1. Only Linux has namespaces. @see pid_namespaces(7)
+ * Returns the name of the host, and on Linux the namespace of its process ids: containers may have the same host name and share a
+ * folder, and still each has a process 1. @see pid_namespaces(7)
  */
-function processSpace(): string | undefined {
+function hostId(): string {
   try {
-    return readlinkSync('/proc/self/ns/pid');
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
-    return undefined;
+    return hostname();
   }
 }
 
-/** How long a process may take to write its name into a new lock, in milliseconds. */
-const namingMs = 10_000;
-
 /** Returns true if the holder of a lock has ended for certain. */
-function isAbandoned(lock: string, text: string): boolean {
-  if (text === '')
-    return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > namingMs;
-  const [, id, start, space, host] = lockPattern.exec(text) ?? [];
-  if (!isHere(space, host)) return false;
+function isAbandoned(text: string): boolean {
+  const [, id, start, host] = lockPattern.exec(text) ?? [];
+  if (host !== hostId()) return false;
   if (!processExists(Number(id))) return true;
   const startNow = startOf(Number(id));
   return startNow !== undefined && start !== '?' && startNow !== start;
@@ -166,14 +158,4 @@ function startOf(id: number): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function lockError(lock: string, text = ''): CliError {
-  const holder = toHolder(lock, text);
-  return holder
-    ? new CliError('failed', `lock ${lock}: process ${holder.process} holds it`, {
-        hint: holder.remedy,
-        retryable: true,
-      })
-    : new CliError('failed', `lock ${lock}: it is not a lock of this program`, { hint: `move ${lock} away` });
 }
