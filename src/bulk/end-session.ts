@@ -25,12 +25,22 @@ export function endSession(
     journal.append(interrupted);
     journal.sync();
     // An end says that the rejects are written. If they cannot be written, it is left out, and a resume writes both.
-    const rejects = writeNewRejects(run, folder, name);
+    const rejects = namingTheFlag(() => writeNewRejects(run, folder, name));
     journal.appendEnd(rejects && resolve(folder, rejects));
     return { rejects, loss: undefined };
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
     return { rejects: undefined, loss: { error, canContinue: existsSync(journal.path) } };
+  }
+}
+
+/** @throws CliError that names the flag, because the same command would fail in the same way. */
+function namingTheFlag<Result>(write: () => Result): Result {
+  try {
+    return write();
+  } catch (thrown) {
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    throw error.with({}, `${error.message}; --rejects names another file`);
   }
 }
 
