@@ -1,14 +1,12 @@
 import { argument } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
-import { decideTokenUse, headerText } from '../config/credential.ts';
 import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../config/edit.ts';
-import { readConfigFile, resolvePaths } from '../config/file.ts';
+import { resolvePaths } from '../config/file.ts';
 import { keySummary, maskValue, requireKey, settingKeys } from '../config/keys.ts';
-import { resolveSettings, shownSetting } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import { shownSetting } from '../config/settings.ts';
 import { propertyColumns } from '../output/columns.ts';
 import { CliError } from '../process/errors.ts';
-import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
 
 /** The keys of the config file: the settings, and the active profile. */
@@ -17,19 +15,19 @@ const keyNames = [...settingKeys, 'profile'];
 const get = verb({
   name: 'get',
   wrongSettings: 'warn',
-  summary: 'Print one value of the config',
+  summary: 'Print the value of one setting',
   defaultFormat: 'table',
   description:
-    'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
-    'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
+    'Prints the value that a command with the same flags would use. `petstore config explain` shows where it comes from.',
   examples: [
     'petstore config get base-url',
     'petstore config get --profile staging timeout',
     'petstore config get profile',
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
-  async run(context, { key }) {
-    const value = await findValue(context, key);
+  async run({ settings }, { key: name }) {
+    const key = name === 'profile' ? name : requireKey(name);
+    const value = key === 'profile' ? settings.profile?.value : shownSetting(key, settings.explain(key));
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key} is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
@@ -38,18 +36,6 @@ const get = verb({
     return { kind: 'text', text: `${text}\n`, data: { [key]: value } };
   },
 });
-
-/** Finds a value of the config file, for the chosen profile. */
-async function findValue({ io, flags }: Context, text: string): Promise<JsonValue | undefined> {
-  const file = await readConfigFile(io);
-  if (text === 'profile') return file.active;
-  const key = requireKey(text);
-  const { PETSTORE_PROFILE, HOME } = io.env;
-  const { profile } = flags;
-  const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
-  // `config explain` masks this value, but a user who asks for it by name gets it.
-  return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
-}
 
 const set = verb({
   name: 'set',
@@ -140,41 +126,23 @@ const explain = verb({
   summary: 'Show every setting, its value and where it came from',
   description:
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
-    'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
+    'profile, config (its top level) or default. It never shows the token; `petstore doctor` says whether it is sent.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) }),
-  run: async (context) => ({ kind: 'list', pages: [await explainSettings(context)] }),
+  async run({ settings }) {
+    const { profile, offline, token } = settings;
+    const records = [
+      { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
+      { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
+      ...settingKeys.map((key) => {
+        const setting = settings.explain(key);
+        return { key, value: shownSetting(key, setting), ...sourceOf(setting) };
+      }),
+      { key: 'token', value: token ? 'set' : 'not set', ...sourceOf(token) },
+    ];
+    return { kind: 'list', pages: [records] };
+  },
 });
-
-async function explainSettings(context: Context): Promise<object[]> {
-  const { settings } = context;
-  const { profile, offline, token } = settings;
-  return [
-    { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
-    { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
-    ...settingKeys.map((key) => {
-      const setting = settings.explain(key);
-      return { key, value: shownSetting(key, setting), ...sourceOf(setting) };
-    }),
-    { key: 'token', value: await tokenText(context), ...sourceOf(token) },
-  ];
-}
-
-/** Says whether there is a token, and whether and in which header it is sent. */
-async function tokenText({ settings, contract }: Context): Promise<string> {
-  const { baseUrl, token } = settings;
-  if (!token || baseUrl === undefined) return token ? 'set' : 'not set';
-  const header = await contract().then(({ tokenHeader }) => tokenHeader, unreadBinding);
-  if (header instanceof CliError) return `set; ${header.message}`;
-  const use = decideTokenUse(settings, { baseUrl, header });
-  return use?.kind === 'sent' ? `set, sent in ${headerText(use.header)}` : `set, not sent: ${use?.why}`;
-}
-
-/** Returns the error of a binding that cannot be read, which `config explain` shows instead of failing. */
-function unreadBinding(error: unknown): CliError {
-  if (error instanceof CliError) return error;
-  throw error;
-}
 
 /** Returns the source of a value, such as `flag` or `default`, and the flag, variable or file; null for a default. */
 function sourceOf(setting: { readonly source: string; readonly givenBy: string } | undefined) {

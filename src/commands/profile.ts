@@ -1,7 +1,6 @@
 import { confirmDestruction } from '../asking.ts';
 import { argument, globalFlags, keyFlag } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
-import { bindingScope, removeContract } from '../config/contract-file.ts';
 import {
   activate,
   addProfile,
@@ -12,10 +11,9 @@ import {
 } from '../config/edit.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import { maskValue } from '../config/keys.ts';
-import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 
 const view: View<JsonObject> = {
   plural: 'profiles',
@@ -113,43 +111,26 @@ const show = verb({
   args: {
     name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  view: async (context, { name }) => ({
-    plural: 'settings',
-    columns: propertyColumns(Object.keys(await readProfile(context, name))),
-  }),
-  run: async (context, { name }) => ({ kind: 'record', record: await readProfile(context, name) }),
+  view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value']) }),
+  async run({ io, settings: { profile } }, { name = profile?.value }) {
+    if (name === undefined)
+      throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
+    const section = requireProfile(await readConfigFile(io), name);
+    const records = Object.entries(section).map(([key, value]) => ({ key, value: maskValue(key, value) }));
+    return { kind: 'list', pages: [records] };
+  },
 });
-
-/** Reads a profile. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
-async function readProfile(
-  { io, settings: { profile } }: Context,
-  chosen: string | undefined,
-): Promise<Readonly<Record<string, JsonValue>>> {
-  const name = chosen ?? profile?.value;
-  if (name === undefined)
-    throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-  const summary = { name, active: name === profile?.value };
-  if (name === offlineProfile) return summary;
-  const file = await readConfigFile(io);
-  if (file.problem) throw file.problem;
-  const entries = Object.entries(requireProfile(file, name));
-  return { ...summary, ...Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)])) };
-}
 
 const remove = verb({
   name: 'delete',
   wrongSettings: 'ignore',
   aliases: ['rm'],
-  summary: 'Delete a profile and the contract bound to it',
+  summary: 'Delete a profile',
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
     const { io, notice } = context;
-    const file = await readConfigFile(io);
-    if (file.problem) throw file.problem;
-    requireProfile(file, name);
     await confirmDestruction(context, `delete profile ${name}`);
-    await removeContract(io, bindingScope(name, ''));
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
     await notice('status', `deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
 import type { OperationId } from '../api/nouns.ts';
@@ -110,23 +110,19 @@ export async function writeContract(
   });
 }
 
-/** Removes a contract and its name in the profile. Returns whether there was a contract. */
-export async function removeContract(io: Io, scope: BindingScope): Promise<boolean> {
+/** Removes a contract, if there is one, and its name in the profile. */
+export async function removeContract(io: Io, scope: BindingScope): Promise<void> {
   const path = contractPath(io, scope);
-  const { unlink } = await import('node:fs/promises');
-  let wasNamed = false;
   const { profile } = scope;
   if (profile !== undefined) {
     const { editConfig, unsetValue } = await import('./edit.ts');
-    wasNamed = await editConfig(io, (config) => unsetValue(config, profile, 'contract'));
+    await editConfig(io, (config) => unsetValue(config, profile, 'contract'));
   }
-  return await unlink(path).then(
-    () => true,
-    (error: unknown) => {
-      if (isMissing(error)) return wasNamed;
-      throw fileError('remove', path, error);
-    },
-  );
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw fileError('remove', path, error);
+  }
 }
 
 /** A contract as JSON. Maps are arrays. */

@@ -244,10 +244,9 @@ export function parseName(text: string): string {
   );
 }
 
-/** Checks the path of a file. @throws ValueError if it is empty or contains a NUL character. */
+/** Checks the path of a file. @throws ValueError if it is empty. */
 function parsePath(text: string): string {
   if (text === '') throw new ValueError('must name a file');
-  if (text.includes('\0')) throw new ValueError('must not contain a NUL character');
   return text;
 }
 

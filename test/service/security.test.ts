@@ -81,11 +81,3 @@ test.each<[way: readonly Way[], where: string]>([
   );
   expect(server.calls().filter((call) => call.startsWith('DELETE'))).toEqual([]);
 });
-
-test('config explain says in which header of the description the token is sent', async () => {
-  await using service = await secured(describe([{ header: [] }]));
-  const explained = JSON.parse(await service.done('config explain -o json'));
-  expect(explained.find(({ key }: { key: string }) => key === 'token').value).toBe(
-    'set, sent in the header x-key',
-  );
-});

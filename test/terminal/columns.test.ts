@@ -6,7 +6,7 @@ import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, runAt } from '../helpers/run-cli.ts';
 
 /** Commands whose columns depend on something that must exist first: a run, a profile. */
-const dependent = ['runs show', 'undo', 'profile show', 'offline pull'];
+const dependent = ['runs show', 'undo', 'offline pull'];
 
 /** The first example of each command that is one plain line, without the name of the program. */
 async function plainExamples(isWanted: (command: Command) => boolean): Promise<string[]> {

@@ -58,18 +58,16 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
 
-/** Removes the binding for the base URL: the binding of the profile, or without one the binding of the origin. */
+/** Removes the bindings for the base URL: that of the profile, and that of the origin. */
 export async function unbind(context: Context): Promise<void> {
   requireOnline(context, 'api unbind');
-  const baseUrl = context.settings.get('base-url');
+  const { settings, io, notice } = context;
+  const baseUrl = settings.get('base-url');
   if (baseUrl === undefined) throw noBaseUrlError('api unbind');
   const { origin } = new URL(baseUrl);
-  const { profile } = context.settings;
-  const active = bindingScope(profile?.value, origin);
-  for (const scope of [active, bindingScope(undefined, origin)])
-    if (await removeContract(context.io, scope))
-      return context.notice('status', `${scope.name} has the built-in contract again`);
-  await context.notice('status', `${active.name} was not bound`);
+  await removeContract(io, bindingScope(settings.profile?.value, origin));
+  await removeContract(io, bindingScope(undefined, origin));
+  await notice('status', `${baseUrl} has the built-in contract`);
 }
 
 /** @throws UsageError for the embedded store, which cannot be bound. */

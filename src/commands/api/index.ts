@@ -125,8 +125,7 @@ const bind = verb({
 const unbind = verb({
   name: 'unbind',
   summary: 'Remove the binding, and use the built-in contract',
-  description:
-    'Removes the binding of the active profile. If the profile has none, removes the binding of the origin of the base URL.',
+  description: 'Removes the binding of the active profile, and that of the origin of the base URL.',
   examples: ['petstore api unbind', 'petstore api unbind --profile staging'],
   async run(context) {
     await (await import('./bind.ts')).unbind(context);
