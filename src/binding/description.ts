@@ -77,12 +77,7 @@ function runParser<Value>(label: string, work: () => Value): Value {
   try {
     return withDefaultSignals(work);
   } catch (thrown) {
-    const hint = thrown instanceof InputError ? thrown.details.hint : undefined;
-    const isTooDeep = thrown instanceof RangeError || /call stack/.test(messageOf(thrown));
-    const why = isTooDeep
-      ? 'is nested too deeply, or refers to itself without end'
-      : messageOf(thrown).split('\n')[0];
-    throw new InputError(`description ${label}: ${why}`, hint);
+    throw new InputError(`description ${label}: ${messageOf(thrown).split('\n')[0]}`);
   }
 }
 
@@ -127,28 +122,18 @@ export function follow(
     : follow(targetOf(reference, root), root, [...chain, reference]);
 }
 
-/** The keywords whose members have names that the author chose: a member `x-…` or `example` of these is an ordinary member. */
-const mapKeywords =
-  /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|paths|content|\$defs)$/;
-
-/** The keywords and extensions whose value is data, so that no `$ref` in it counts. */
-const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;
-
-/** Lists the references in a part of a document and in their targets. Each occurs once. */
+/** Lists the references within the document in a part of it and in their targets. Each occurs once. */
 export function referencesIn(
   value: JsonValue | undefined,
   root: Description,
   visited = new Set<string>(),
-  isMap = false,
 ): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return visited;
-  const reference = isMap ? undefined : referenceOf(value);
-  if (reference !== undefined && !visited.has(reference)) {
+  const reference = referenceOf(value);
+  if (reference?.startsWith('#') && !visited.has(reference)) {
     visited.add(reference);
     referencesIn(targetOf(reference, root), root, visited);
   }
-  for (const [key, member] of Object.entries(value))
-    if (isMap || Array.isArray(value) || !dataKeywords.test(key))
-      referencesIn(member, root, visited, !isMap && mapKeywords.test(key));
+  for (const member of Object.values(value)) referencesIn(member, root, visited);
   return visited;
 }

@@ -2,7 +2,7 @@ import { isPath } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { type Description, follow, listOf, objectOf, referencesIn } from './description.ts';
+import { type Description, follow, listOf, objectOf } from './description.ts';
 import { Shape } from './schema.ts';
 import { readSecurity, type Security } from './security.ts';
 
@@ -41,8 +41,8 @@ export interface DocumentOperation {
   readonly operationObject: JsonObject;
   readonly pathItem: JsonObject;
   readonly credential: Operation['credential'];
-  /** Returns why the program cannot call the operation at all. */
-  obstacle(): Obstacle | undefined;
+  /** Why the program cannot call the operation at all. */
+  readonly obstacle: Obstacle | undefined;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -76,13 +76,9 @@ function readOperation(place: Place, root: Description, security: Security): Doc
       return isJsonObject(followed) ? [[status, followed]] : [];
     }),
   );
-  const { requestBody } = operationObject;
-  const { content } = objectOf(follow(requestBody, root));
+  const { content } = objectOf(follow(operationObject.requestBody, root));
   const parameters = [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)];
   const { credential, why } = security.of(operationObject);
-  const successes = Object.entries(objectOf(operationObject.responses))
-    .filter(([status]) => status === 'default' || status.startsWith('2'))
-    .map(([, response]) => response);
   return {
     ...place,
     operationId: typeof operationId === 'string' ? operationId : undefined,
@@ -92,22 +88,9 @@ function readOperation(place: Place, root: Description, security: Security): Doc
     ...findAnswer(responses, root),
     responses,
     credential,
-    obstacle() {
-      return (
-        danglingPart([parameters, requestBody, ...successes], root) ??
-        ownServer([operationObject, pathItem], root.document) ??
-        (why === undefined ? undefined : { why })
-      );
-    },
+    obstacle:
+      ownServer([operationObject, pathItem], root.document) ?? (why === undefined ? undefined : { why }),
   };
-}
-
-/** Finds a reference that leads nowhere. @throws InputError for a reference to another document. */
-function danglingPart(parts: readonly (JsonValue | undefined)[], root: Description): Obstacle | undefined {
-  const dangling = parts
-    .flatMap((part) => [...referencesIn(part, root)])
-    .find(($ref) => follow({ $ref }, root) === undefined);
-  return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
 }
 
 /** Finds a server that an operation has for itself: its requests would go to another address. */

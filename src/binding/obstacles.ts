@@ -32,8 +32,7 @@ export function obstacleTo(
 
 function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
   const { body, bodyTypes } = operation;
-  const obstacle = operation.obstacle();
-  if (obstacle) return obstacle;
+  if (operation.obstacle) return operation.obstacle;
   const [unknown] = toParameters(operation, tableOperation).unknownParameters;
   if (unknown)
     return { why: `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for` };

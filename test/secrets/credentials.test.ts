@@ -101,7 +101,11 @@ describe('a token that cannot be read is an error that names its source, and sho
     ['PETSTORE_TOKEN_COMMAND', '/nonexistent/command s3cret', 'no such command'],
     ['PETSTORE_TOKEN_COMMAND', '/etc/passwd', 'permission denied'],
     ['PETSTORE_TOKEN_COMMAND', `sh -c 'echo s3cret; echo "+ s3cret" >&2; exit 1'`, 'exited with 1'],
-    ['PETSTORE_TOKEN_COMMAND', `'${node}' -e 'console.log("x".repeat(70000))'`, 'stdout maxBuffer length exceeded'],
+    [
+      'PETSTORE_TOKEN_COMMAND',
+      `'${node}' -e 'console.log("x".repeat(70000))'`,
+      'stdout maxBuffer length exceeded',
+    ],
   ])('%s %j: %s', async (variable, text, why) => {
     const value = variable === 'PETSTORE_TOKEN_FILE' ? file(text) : text;
     const { code, stdout, stderr } = await show(shop, { env: { [variable]: value } });
