@@ -23,7 +23,8 @@ export interface Maps {
 /**
  * Finds the operations of the table in a description, and makes a contract of them.
  *
- * @throws UsageError if the description lacks a route of `--map`, or if a route cannot be called as its operation.
+ * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its operation, or if no bound operation
+ *   has a field of `--map`.
  */
 export function bind(
   description: Description,
@@ -52,10 +53,21 @@ export function bind(
         missing.set(id, why);
       }
     }
+    for (const [noun, fields] of maps.fields)
+      for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
     const definitions = definitionsOf([...bound.values()], description);
     const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
     return { matches, contract };
   });
+}
+
+/** @throws UsageError if no operation has the field that `--map` names. */
+function requireMappedField(bound: readonly Operation[], noun: NounName, field: string, name: string): void {
+  const hasField = (operation: Operation) =>
+    operation.noun === noun &&
+    [operation.records.names[field], operation.body?.fields[field]?.wireName].includes(name);
+  if (!bound.some(hasField))
+    throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }
 
 /**

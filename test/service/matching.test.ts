@@ -116,6 +116,7 @@ test('a route of --map that may add to the count says so', async () => {
 
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
+  ['pets.name=title', 'no bound operation of pets has a field title'],
   ['pets.colour=color', 'there is no such field'],
   ['dogs.name=title', 'there is no such field'],
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
