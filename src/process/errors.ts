@@ -252,6 +252,8 @@ export function messageOf(thrown: unknown): string {
 }
 
 function kindOfMany(errors: readonly CliError[], succeeded: number): ErrorKind {
+  const interruption = errors.find((error) => error instanceof InterruptedError);
+  if (interruption) return interruption.kind;
   const kinds = new Set(errors.map((error) => error.kind));
   const [only] = kinds;
   return succeeded === 0 && kinds.size === 1 && only !== undefined ? only : 'partial';

@@ -225,7 +225,7 @@ test('adjusts by a signed or a plain number, and refuses to go below 0', async (
     expect(run).toEqual({ code: 0, stdout, stderr: '' });
   }
   expect(await shop.run('inventory adjust 4 -3')).toMatchObject(
-    failed(2, 'error: the count of pet 4: 0 - 3 is below 0\n'),
+    failed(2, 'error: inventory entry 4: 0 - 3 is below 0\n'),
   );
   expect(await shop.json('inventory get 4')).toMatchObject({ quantity: 0 });
 });

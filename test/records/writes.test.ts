@@ -118,7 +118,7 @@ test.each<[string, string, Broken, code: number, stderr: string, pets: number]>(
     createOne,
     { stdout: full },
     1,
-    `warning: the write succeeded, but its record could not be printed\n${error}`,
+    `warning: 1 of 1 pets are done, but could not be printed\n${error}`,
     26,
   ],
   ['a closed stderr does not stop the deletes', 'pets delete 1 2 3 --yes', { stderr: closed }, 0, '', 22],
@@ -139,7 +139,7 @@ test('a full disk after a run hides neither its rejects nor its error', async ()
   });
 });
 
-test('Ctrl-C ends the writes of several records, and the errors name the open ones', async () => {
+test('Ctrl-C ends the writes of several records, and says which may have been applied', async () => {
   const io = fakeIo();
   await using silent = await recordingServer({}, ({ method, path }) => {
     if (method === 'GET') return { body: { ...record, id: Number(path.split('/').at(-1)) } };
@@ -149,5 +149,7 @@ test('Ctrl-C ends the writes of several records, and the errors name the open on
   const argv = ['pets', 'update', '1', '2', '3', '--status', 'pending', '--yes'];
   const code = await main([...argv, '--base-url', silent.url, '--timeout', '60s'], io);
   expect(code).toBe(130);
-  expect(io.written('stderr')).toMatch(/: 0 of 3 pets are done, and these may be: 1\n/);
+  expect(io.written('stderr')).toMatch(
+    /^error: interrupted; the request may have been applied \(PUT \S+\/pets\/1\)\nerror: interrupted\nhint: .*\n$/,
+  );
 });
