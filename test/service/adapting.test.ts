@@ -247,24 +247,11 @@ test('fields that only the service knows can be listed, and stay as they are in 
     expect(record).toMatchObject({ warehouse: 'north', level: 5 });
 });
 
-test('a page token that repeats fails smoke, and its cleanup deletes without such a list', async () => {
+test('a page token that repeats fails smoke, and its cleanup deletes all the same', async () => {
   await using shop = await open(byText('pageToken', (items) => ({ items, nextPageToken: '0' })));
   const { stdout } = await shop.run('smoke -o json');
   expect(stdout).toContain('"the next page links to itself"');
   const writes = await shop.run('smoke --write --yes --only write -o json');
-  expect(writes.stdout).toMatch(/the page repeats earlier records.*"write\/cleanup"[^}]*"1 removed"/);
+  expect(writes.stdout).toMatch(/"write\/cleanup"[^}]*the page repeats earlier records/);
   expect(shop.service.records.categories).toHaveLength(2);
-});
-
-test('an update that changes nothing is reported once, by the name of the service', async () => {
-  await using shop = await open({
-    write: ({ description = null, ...record }) => ({ ...record, note: description }),
-    read: ({ note, ...record }) =>
-      /^made/.test(`${note}`) ? { ...record, description: note ?? '' } : record,
-    maps: ['categories.description=note'],
-  });
-  const { stdout } = await shop.run('smoke --write --yes --only write -o json');
-  expect(stdout).toContain(
-    '"got":"null","reason":"update: read back: note of category 3 is not what was sent"',
-  );
 });
