@@ -3,7 +3,7 @@ import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import {
   findRun,
-  isUnfinished,
+  isOpen,
   type ListedRun,
   type RunList,
   requireReadableRuns,
@@ -67,9 +67,9 @@ export function findOtherRun(
 }
 
 function canContinue(verb: RunQuery['verb'], run: ListedRun): boolean {
-  if (verb === 'resume') return isUnfinished(run) && !run.undo;
+  if (verb === 'resume') return isOpen(run) && !run.undo;
   const canBeUndone = run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone;
-  return canBeUndone && (!run.undo || isUnfinished(run.undo));
+  return canBeUndone && (!run.undo || isOpen(run.undo));
 }
 
 /** Returns the error of a run that must not be resumed. */

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import {
-  isUnfinished,
+  isOpen,
   type ListedRun,
   type RunList,
   requireReadableRuns,
@@ -50,7 +50,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, { hea
   for (const info of flags.again ? [] : runs) {
     const latestRun = info.undo ?? info;
     const { shard } = info.header.flags;
-    if (isUnfinished(latestRun) && !areDisjoint(shard, flags.shard)) {
+    if (isOpen(latestRun) && !areDisjoint(shard, flags.shard)) {
       const { run } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
@@ -75,7 +75,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, { hea
  */
 export function runsOfDelivery(list: RunList, target: Target, delivery: string): ListedRun[] {
   for (const { problem, isDamaged, ...other } of unreadableOn(list, target))
-    if (isDamaged || other.target === undefined || isSameDelivery(other.delivery, delivery)) throw problem;
+    if (isDamaged || isSameDelivery(other.delivery, delivery)) throw problem;
   return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
 }
 
@@ -97,7 +97,7 @@ function findUnderOtherName(
 /** Returns true if a run may have booked rows that no undo has taken back. */
 function isPerhapsBooked({ state, perhapsWritten, undo }: ListedRun): boolean {
   const isTakenBack = state === 'undone' && undo?.counts.failed === 0;
-  return isUnfinished({ state }) || (perhapsWritten > 0 && !isTakenBack);
+  return isOpen({ state }) || (perhapsWritten > 0 && !isTakenBack);
 }
 
 /**

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
-import { takeLock, withLock } from '../process/lock.ts';
-import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
+import { withLock } from '../process/lock.ts';
+import { isOpen, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import { type Run, targetName } from './run.ts';
 import {
   applyEvent,
@@ -27,20 +27,17 @@ export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
-  private readonly release: (() => void) | undefined;
   /** The error of a lost line, if one was lost. */
   error: CliError | undefined;
 
   /**
    * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off an incomplete end.
    *
-   * @param release releases the lock of the file, if a session holds it.
    * @throws CliError `failed` if the file cannot be created or opened.
    */
-  constructor(path: string, run: Run, release?: () => void) {
+  constructor(path: string, run: Run) {
     this.path = path;
     this.run = run;
-    this.release = release;
     try {
       this.file = openSync(path, run.journalBytes === undefined ? 'wx' : 'a', 0o600);
       if (run.journalBytes !== undefined) ftruncateSync(this.file, run.journalBytes);
@@ -49,12 +46,12 @@ export class Journal {
     }
   }
 
-  /** Begins the run: writes its header and the invalid records. The run has its id even if that fails. */
-  appendHeader(id: string): void {
+  /** Begins the run: writes its header and the invalid records. */
+  appendHeader(): void {
     const { run } = this;
-    run.id = id;
+    const { id = '', header } = run;
     run.started = new Date().toISOString();
-    this.write([{ kind: 'begin', run: id, started: run.started, header: run.header }]);
+    this.write([{ kind: 'begin', run: id, started: run.started, header }]);
     this.write(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
@@ -104,7 +101,6 @@ export class Journal {
 
   [Symbol.dispose](): void {
     closeSync(this.file);
-    this.release?.();
   }
 
   /** Does a step. @throws CliError `failed` at the first failure and at every later step, because the last line may be incomplete. */
@@ -129,10 +125,10 @@ export async function beginSession(list: RunList, run: Run, rows: readonly RunRo
   const { folder } = list;
   const number = nextPlanNumber(list, run.header.target);
   const isNew = run.id === undefined;
-  const [id, journal] =
-    run.id === undefined ? await createJournal(list, run) : await openJournal(folder, run.id, run);
+  const journal =
+    run.id === undefined ? await createJournal(list, run) : new Journal(journalPath(folder, run.id), run);
   try {
-    if (isNew) journal.appendHeader(id);
+    if (isNew) journal.appendHeader();
     journal.appendPlan(rows, number);
     if (isNew) syncPath(folder);
     return journal;
@@ -143,27 +139,16 @@ export async function beginSession(list: RunList, run: Run, rows: readonly RunRo
   }
 }
 
-/** Creates the journal of the next run. */
-function createJournal(list: RunList, run: Run): Promise<readonly [id: string, Journal]> {
+/** Creates the journal of the next run, which gets its id. */
+function createJournal(list: RunList, run: Run): Promise<Journal> {
   return withLock(join(list.folder, 'runs'), async () => {
     await removeSurplusJournals(list);
     const [last = 'r0'] = await readRunIds(list.folder);
-    return openJournal(list.folder, `r${Number(last.slice(1)) + 1}`, run);
+    const id = `r${Number(last.slice(1)) + 1}`;
+    const journal = new Journal(journalPath(list.folder, id), run);
+    run.id = id;
+    return journal;
   });
-}
-
-/** Opens the journal of a run for a session. Its lock shows that the run is running. */
-async function openJournal(folder: string, id: string, run: Run): Promise<readonly [id: string, Journal]> {
-  const path = journalPath(folder, id);
-  // This session holds the target, so an earlier lock is left over, perhaps from another machine.
-  await rm(`${path}.lock`, { force: true });
-  const release = await takeLock(path);
-  try {
-    return [id, new Journal(path, run, release)];
-  } catch (error) {
-    release();
-    throw error;
-  }
 }
 
 /** The most bytes that all journals together may have, unless the journals that must stay have more. */
@@ -179,12 +164,12 @@ async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
   const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
   let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
   const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === undefined ? [] : id)));
-  const unfinishedPlaces = new Set<string>();
+  const openPlaces = new Set<string>();
   for (const { id, state, undo, header } of runs.slice(minKeptRuns).reverse()) {
     if (bytes <= maxJournalBytes) return;
     const place = `${header.noun} of ${targetName(header.target)}`;
-    if (isUnfinished(undo ?? { state })) unfinishedPlaces.add(place);
-    if (unfinishedPlaces.has(place) || deliveries.has(header.undoes ?? id)) continue;
+    if (isOpen(undo ?? { state })) openPlaces.add(place);
+    if (openPlaces.has(place) || deliveries.has(header.undoes ?? id)) continue;
     bytes -= sizeOf(id);
     await rm(journalPath(folder, id), { force: true });
   }

@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import { holderOf } from '../process/lock.ts';
 import { readBegin, readEnd, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target, targetName } from './run.ts';
+import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target } from './run.ts';
 import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
 import { runFolderOf } from './target.ts';
 
@@ -13,8 +12,8 @@ export interface ListedRun extends Readonly<Omit<SessionEnd, 'ended'>> {
   readonly id: string;
   readonly started: string;
   readonly header: RunHeader;
-  /** `stopped`: rows are left or unknown, or the last session was killed. `undone`: an undo has finished. */
-  readonly state: 'running' | 'stopped' | 'finished' | 'undone';
+  /** `open`: rows are left or unknown, or its last session has no end. `undone`: an undo has finished. */
+  readonly state: 'open' | 'finished' | 'undone';
   /** The last undo of the run, if there is one. */
   readonly undo: ListedRun | undefined;
 }
@@ -64,16 +63,7 @@ export function runsOnTarget({ runs }: RunList, target: Target): ListedRun[] {
 
 /** Finds the journals that cannot be read and may be of a target. */
 export function unreadableOn({ unreadable }: RunList, target: Target): UnreadableRun[] {
-  const name = targetName(target);
-  return unreadable.filter(({ target: other = name }) => [name, earlierNameOf(name)].includes(other));
-}
-
-/** Returns the name that petstore 3 gave a target: it took all local names and addresses for one host. */
-function earlierNameOf(target: string): string {
-  return target.replace(
-    /^(https?:\/\/)(?:[^/:]+\.localhost|127\.[\d.]+|\[::ffff:7f[\da-f:]+\])(?=[:/ ]|$)/,
-    '$1localhost',
-  );
+  return unreadable.filter(({ target: other }) => other === undefined || isSameTarget(other, target));
 }
 
 /**
@@ -87,9 +77,8 @@ export function requireReadableRuns(list: RunList, target: Target, info: ListedR
     if (isDamaged || !info || Number(id.slice(1)) > Number(info.id.slice(1))) throw problem;
 }
 
-/** Returns true if a process carries out the run, or a session of it is still needed. */
-export function isUnfinished({ state }: Pick<ListedRun, 'state'>): boolean {
-  return state === 'running' || state === 'stopped';
+export function isOpen({ state }: Pick<ListedRun, 'state'>): boolean {
+  return state === 'open';
 }
 
 /** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
@@ -146,18 +135,18 @@ async function readListedRun(path: string, undo: ListedRun | undefined): Promise
   const end = readEnd(path);
   if (end) return { ...readBegin(path), ...end, state: stateOf(end, undo), undo };
   const run = await readJournal(path);
-  return run && { ...toListedRun(run, undo), ...(holderOf(path) && { state: 'running' }) };
+  return run && toListedRun(run, undo);
 }
 
 /** Returns the facts of a run that has been read whole. */
 export function toListedRun(run: Run, undo?: ListedRun): ListedRun {
   const { id = '', started = '', header, rows, planNumber, rejects, end } = run;
   const totals = rowTotals(rows, header);
-  const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
+  const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'open';
   return { id, started, header, planNumber, ...totals, rejects, state, undo };
 }
 
 function stateOf(totals: RunTotals, undo: ListedRun | undefined): ListedRun['state'] {
   if (undo?.state === 'finished') return 'undone';
-  return openRowCount(totals) === 0 ? 'finished' : 'stopped';
+  return openRowCount(totals) === 0 ? 'finished' : 'open';
 }

@@ -5,7 +5,14 @@ import * as v from 'valibot';
 import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
-import { createRun, type InvalidRecord, type Run, type SessionEnd, targetName, targetSchema } from './run.ts';
+import {
+  createRun,
+  type InvalidRecord,
+  type Run,
+  type SessionEnd,
+  type Target,
+  targetSchema,
+} from './run.ts';
 import {
   applyEvent,
   endKilledSession,
@@ -160,14 +167,14 @@ function parseBegin(path: string, text: string) {
 
 /** The facts in the first line of an unreadable journal. */
 export interface UnreadableHead {
-  /** The name of the target, unless the line is damaged too. */
-  readonly target?: string;
-  readonly delivery?: string;
+  /** Undefined if it is damaged, or of an earlier format, which had the target as its name. */
+  readonly target: Target | undefined;
+  readonly delivery: string | undefined;
   /** False if another version of petstore has written the journal. */
   readonly isDamaged: boolean;
 }
 
-/** Reads the facts in the first line of an unreadable journal. Earlier formats had the header in the line itself, or the target as its name. */
+/** Reads the facts in the first line of an unreadable journal. The earliest formats had the header in the line itself. */
 export function readUnreadableHead(path: string): UnreadableHead {
   let line: JsonValue | undefined;
   try {
@@ -175,14 +182,12 @@ export function readUnreadableHead(path: string): UnreadableHead {
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
   }
-  if (!isJsonObject(line)) return { isDamaged: true };
-  const { target, delivery } = isJsonObject(line.header) ? line.header : line;
-  const { journal: version } = line;
+  const { journal: version, ...facts } = isJsonObject(line) ? line : {};
+  const { target, delivery } = isJsonObject(facts.header) ? facts.header : facts;
   return {
-    ...(typeof target === 'string' && { target }),
-    ...(v.is(targetSchema, target) && { target: targetName(target) }),
-    ...(typeof delivery === 'string' && { delivery }),
-    isDamaged: typeof version !== 'number' || version === journalVersion,
+    target: v.is(targetSchema, target) ? target : undefined,
+    delivery: typeof delivery === 'string' ? delivery : undefined,
+    isDamaged: typeof version !== 'number' || version === journalVersion || target === undefined,
   };
 }
 

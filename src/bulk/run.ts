@@ -53,7 +53,7 @@ export const headerSchema = v.object({
   kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
   target: targetSchema,
-  /** Where the writes of the noun went: see `bindingOf`. */
+  /** Where the requests of the noun went: see `bindingOf`. */
   binding: v.record(v.string(), v.string()),
   /** The profile that was active, if there was one. The embedded store has none. */
   profile: v.optional(v.string()),

@@ -1,38 +1,31 @@
 import type { Contract } from '../api/contract.ts';
-import { type NounName, nouns } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import type { NounName } from '../api/nouns.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import type { ListedRun } from './list-runs.ts';
 
 // A run continues only with its binding and profile. A delivery that an earlier run has begun is booked only with those of that run.
 
-/** Where the writes of a noun go: the route of each write, the name of each field, and the constants of its requests. */
+/** Where the requests of a noun go, by operation, and the names of their fields. */
 export type Binding = Readonly<Record<string, string>>;
 
 /**
- * Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{} store=7`, and `quantity` is `quantity`. `parameter store`
- * is `7`, because readings of another store are no readings of these records either.
+ * Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{petId} store=7`, which is its route and its constant
+ * parameters, and `quantity of updateInventory` is `count`.
  */
 export function bindingOf({ operations }: Contract, noun: NounName): Binding {
-  const { fields, operations: ids } = nouns[noun];
   const ofNoun = [...operations.values()].filter((operation) => operation.noun === noun);
-  const constantsOf = ({ parameters }: Operation) =>
-    parameters.flatMap(({ wireName, constant }) => (constant === undefined ? [] : [[wireName, constant]]));
-  const writes = ofNoun.filter(({ id }) => id !== ids.get && id !== ids.list);
-  const routes = writes.map((operation) => {
-    // The name of a path parameter means nothing.
-    const route = `${operation.method} ${operation.path.replace(/\{[^}]*\}/g, '{}')}`;
-    return [operation.id, [route, ...constantsOf(operation).map((pair) => pair.join('='))].join(' ')];
+  const entries = ofNoun.flatMap(({ id, method, path, parameters, body }) => {
+    const constants = parameters.flatMap(({ wireName, constant }) =>
+      constant === undefined ? [] : [`${wireName}=${constant}`],
+    );
+    const names = Object.entries(body?.fields ?? {}).map(([name, { wireName }]) => [
+      `${name} of ${id}`,
+      wireName,
+    ]);
+    return [[id, [method, path, ...constants].join(' ')], ...names];
   });
-  const names = writes.flatMap(({ body }) =>
-    fields.flatMap(({ name }) => {
-      const field = body?.fields[name];
-      return field ? [[name, field.wireName]] : [];
-    }),
-  );
-  const constants = ofNoun.flatMap(constantsOf).map(([name, value]) => [`parameter ${name}`, value]);
-  return Object.fromEntries([...routes, ...names, ...constants]);
+  return Object.fromEntries(entries);
 }
 
 /** Finds an operation or a field that both bindings have, but not alike, and returns its name. */

@@ -1,5 +1,5 @@
 import { doubtOf, type Intent } from '../writes/row.ts';
-import { isUnfinished, type ListedRun, type RunList, readRun } from './list-runs.ts';
+import { isOpen, type ListedRun, type RunList, readRun } from './list-runs.ts';
 import { createRun, type Run, type RunHeader, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
 
@@ -26,11 +26,11 @@ export async function readNextRuns(
   verb: 'resume' | 'undo',
   info: ListedRun,
 ): Promise<SessionRuns | undefined> {
-  if (verb === 'resume') return isUnfinished(info) ? await readSessionRuns(list, info) : undefined;
+  if (verb === 'resume') return isOpen(info) ? await readSessionRuns(list, info) : undefined;
   const undo = info.header.undoes === undefined ? info.undo : info;
-  if (undo && isUnfinished(undo)) return await readSessionRuns(list, undo);
+  if (undo && isOpen(undo)) return await readSessionRuns(list, undo);
   if (!undo) {
-    if (info.perhapsWritten === 0 && !isUnfinished(info)) return undefined;
+    if (info.perhapsWritten === 0 && !isOpen(info)) return undefined;
     const undoneRun = await readRun(list, info.id);
     return { list, run: createUndoRun(undoneRun), undoneRun };
   }

@@ -4,7 +4,7 @@ import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { countText } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
-import { type Outcome, reasonOf } from '../writes/row.ts';
+import { doubtOf, type Outcome } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
 import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
@@ -35,7 +35,18 @@ export async function settleByHand(
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
   // A row may be named twice, as `42` and as `line:7`.
-  const outcomes = [...new Map(names.map((name) => toOutcome(context, run, name, as)))];
+  const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
+  const { undoes } = run.header;
+  const undoneRun = undoes === undefined ? undefined : await readRun(list, undoes);
+  const unknown = undoneRun?.rows.find(
+    (row) => doubtOf(row) && outcomes.some(([{ line }]) => line === row.line),
+  );
+  // If this ended the undo, the delivery could be booked again, and this row perhaps twice.
+  if (unknown && undoes !== undefined)
+    throw new UsageError(
+      `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
+      settleFollowUp(context, undoes, [rowName(unknown)]).hint,
+    );
   using journal = new Journal(journalPath(list.folder, runId), run);
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
@@ -52,12 +63,7 @@ export async function settleByHand(
 }
 
 /** @throws UsageError for a name that no row has, for a row whose state is certain, and for an applied create without an id. */
-function toOutcome(
-  context: Context,
-  run: Run,
-  { name, made }: NamedRow,
-  as: 'applied' | 'failed',
-): readonly [RunRow, Outcome] {
+function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
@@ -67,13 +73,6 @@ function toOutcome(
   if (row.state.kind !== 'unknown' && !isLeft(row))
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
-    );
-  // If this ended the undo, the delivery could be booked again while its row is still unknown.
-  const waitsFor = reasonOf(row.state)?.waitsFor;
-  if (waitsFor?.row !== undefined)
-    throw new UsageError(
-      `run ${run.id}: the row ${name} waits for its row in run ${waitsFor.run}`,
-      settleFollowUp(context, waitsFor.run, [waitsFor.row]).hint,
     );
   const takesId = row.intent.kind === 'create' && as === 'applied';
   if (!takesId && made !== undefined)

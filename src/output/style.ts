@@ -58,8 +58,7 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['error', 'red'],
   ['skip', 'dim'],
   ['finished', 'green'],
-  ['running', 'yellow'],
-  ['stopped', 'yellow'],
+  ['open', 'yellow'],
   ['overdue', 'red'],
 ]);
 

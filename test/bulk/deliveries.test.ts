@@ -1,8 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { runsOfDelivery } from '../../src/bulk/deliveries.ts';
-import type { RunList } from '../../src/bulk/list-runs.ts';
-import { CliError } from '../../src/process/errors.ts';
 import { refusal } from '../helpers/recording-server.ts';
 import { trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
@@ -249,7 +246,6 @@ test.each<[what: string, numbers: readonly string[], damage: (text: string) => s
 test.each([
   ['3, of this delivery', 6, (header: object) => ({ header }), ['LS-1']],
   ['2, of this delivery', 5, (header: object) => header, ['LS-1']],
-  ['1, of nobody knows what', 2, () => ({}), ['LS-1', 'LS-2']],
 ])(
   'a journal of version %s stops it, and names the file and who finishes it',
   async (_, journal, toLine, stopped) => {
@@ -274,19 +270,5 @@ test.each([
     shop.write('stock.csv', 'petId,quantity\n1,9\n');
     for (const line of ['inventory apply stock.csv --yes', 'undo --yes'])
       expect((await shop.run(line)).code).toBe(0);
-  },
-);
-
-test.each(['shop.localhost', '127.0.0.2'])(
-  'a journal of version 3 stops it at %s, which was localhost',
-  (host) => {
-    const file = { id: 'r1', isDamaged: false, problem: new CliError('usage', 'another version') };
-    const head = { target: 'http://localhost:4010', delivery: 'LS-1' };
-    const list: RunList = { folder: '', runs: [], unreadable: [{ ...file, ...head }] };
-    const targetAt = (address: string) => ({ address, unboundAddress: address });
-    const runsAt = (name: string, number: string) =>
-      runsOfDelivery(list, targetAt(`http://${name}:4010`), number);
-    expect(() => runsAt(host, 'LS-1')).toThrow('another version');
-    expect([...runsAt(host, 'LS-2'), ...runsAt('shop.example', 'LS-1')]).toEqual([]);
   },
 );

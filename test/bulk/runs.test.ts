@@ -32,7 +32,7 @@ test('lists the newest runs first, and shortens names of files only on a termina
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([
     { id: 'r3', kind: 'undo', file: 'r2', state: 'finished' },
     { id: 'r2', kind: 'apply', file: 'a-count-of-the-whole-warehouse.csv', state: 'undone', undoneBy: 'r3' },
-    { id: 'r1', file: 'stock.csv', state: 'stopped', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
+    { id: 'r1', file: 'stock.csv', state: 'open', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
   ]);
   expect((await shop.run('runs -o ids --limit 2')).stdout).toBe('r3\nr2\n');
   const { stdout } = await shop.run('runs', { terminals: ['stdout'], columns: 80, env: { NO_COLOR: '1' } });
@@ -76,7 +76,7 @@ test('settling one row leaves unsent rows unprocessed, and rejects the row once'
   const settled = await shop.run('runs settle r1 5 line:6 5 --as failed -o json');
   expect(JSON.parse(settled.stdout)).toEqual([{ id: 5, line: 6, state: 'failed' }]);
   const [run] = JSON.parse((await shop.run('runs -o json')).stdout);
-  expect(run).toMatchObject({ state: 'stopped', applied: 3, failed: 2, unprocessed: 1, unsettled: 0 });
+  expect(run).toMatchObject({ state: 'open', applied: 3, failed: 2, unprocessed: 1, unsettled: 0 });
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 4, failed: 2 });
   expect(shop.read('stock.rejects.2.csv').match(/^\d,.*$/gm)).toEqual([
     '5,15,6,failed,,settled,a person has said that it was not applied',
@@ -90,7 +90,7 @@ test('--pet shows only the runs that wrote a pet, or may have', async () => {
   expect((await shop.run('runs --pet 2 -o ids')).stdout).toBe('r2\nr1\n');
   expect((await shop.run('runs --pet 5 -o ids')).stdout).toBe('');
   const table = (await shop.run('runs --pet 2 --fields file,state')).stdout.trimEnd().split('\n');
-  const starts = table.map((line) => line.search(/(state|stopped|finished|running)$/));
+  const starts = table.map((line) => line.search(/(state|open|finished|undone)$/));
   expect(new Set(starts).size).toBe(1);
   const path = shop.journal('r2');
   writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"plan-end"', '"kind":plan-end'));
@@ -159,7 +159,7 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   writeFileSync(path, `${lines.slice(0, planned + 2).join('\n')}\n`);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({
-    state: 'stopped',
+    state: 'open',
     rows: 41,
     invalid: 1,
     skipped: report.skipped,

@@ -71,7 +71,7 @@ test.each([
   expect((await shop.run(bind, { env })).code).toBe(0);
   for (const line of ['resume r1', 'undo r1', 'resume'])
     expect((await shop.run(line, { env })).stderr).toBe(
-      'error: run r1 was made with another binding; nothing was sent\nhint: bind the service as it was: updateInventory was PUT /store/inventory/{}\n',
+      'error: run r1 was made with another binding; nothing was sent\nhint: bind the service as it was: updateInventory was PUT /store/inventory/{petId}\n',
     );
 });
 
