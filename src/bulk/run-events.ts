@@ -1,15 +1,11 @@
 import * as v from 'valibot';
-import type { RecordValue } from '../api/record-values.ts';
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import {
-  type Intent,
   idSchema,
   intentSchema,
   outcomeOf,
   outcomeSchema,
-  type Planned,
   plannedSchema,
-  type RowState,
   rowStateSchema,
   toJournalValue,
   unprocessed,
@@ -64,45 +60,38 @@ export function parseEvent(json: string): JournalEvent | undefined {
 
 /** Prints an event as a line, without its line break. */
 export function printEvent(event: JournalEvent): string {
-  return printJson(toLine(event));
-}
-
-function toLine(event: JournalEvent): object {
   switch (event.kind) {
-    case 'begin': {
+    case 'begin':
       // `kind` comes first: `readJournal` knows a first line that was cut short by its beginning.
-      const { kind, ...facts } = event;
-      return { kind, ...facts, journal: journalVersion };
-    }
-    case 'plan': {
-      const { intent, planned, state } = event;
-      return {
-        ...event,
-        intent: withJournalValues(intent),
-        planned: withJournalValues(planned),
-        state: state === unprocessed ? undefined : toStateLine(state),
-      };
-    }
+      return printJson({ ...event, journal: journalVersion });
+    case 'plan':
+      return printJson(toLine({ ...event, state: event.state === unprocessed ? undefined : event.state }));
     case 'mark':
-      return { ...event, planned: withJournalValues(event.planned) };
+      return printJson(event.planned ? toLine(event) : event);
     case 'outcome':
-      return 'made' in event.outcome ? { ...event, outcome: toStateLine(event.outcome) } : event;
+      return printJson('made' in event.outcome ? toLine(event) : event);
     default:
-      return event;
+      return printJson(event);
   }
 }
 
-function toStateLine(state: RowState): object {
-  return 'made' in state ? { ...state, made: withJournalValues(state.made) } : state;
-}
+/** The members of rows and outcomes that are values of records. */
+const valueNames: ReadonlySet<string> = new Set([
+  'fields',
+  'value',
+  'expected',
+  'created',
+  'before',
+  'after',
+]);
 
-function withJournalValues(
-  part: Intent | Planned | Extract<RowState, { kind: 'applied' }>['made'],
-): object | undefined {
-  if (!part) return undefined;
-  const members: [string, RecordValue | undefined][] = Object.entries(part);
+/** Returns a part of a line with its values as `toJournalValue` makes them. */
+function toLine(part: object): object {
   const line: Record<string, unknown> = {};
-  for (const [name, member] of members) line[name] = member && toJournalValue(member);
+  for (const [name, member] of Object.entries(part)) {
+    if (valueNames.has(name)) line[name] = member && toJournalValue(member);
+    else line[name] = typeof member === 'object' && !Array.isArray(member) ? toLine(member) : member;
+  }
   return line;
 }
 

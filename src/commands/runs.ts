@@ -73,10 +73,10 @@ const show = verb({
       offers: 'run',
     }),
   },
-  view: async (context, { run }) => createRowView((await findShown(context, run).catch(rethrow)).noun),
+  view: async (context, { run }) => createRowView((await findShown(context, run)).noun),
   async run(context, { run: id }) {
-    const { list, info } = await findShown(context, id).catch(rethrow);
-    const run = await readRun(list, info.id).catch(rethrow);
+    const { list, info } = await findShown(context, id);
+    const run = await readRun(list, info.id);
     const { printer, flags } = context;
     const isData = printer().content === 'documents' && flags.fields === undefined;
     const isRemoved = run.header.kind === 'delete' && isData;
@@ -84,11 +84,6 @@ const show = verb({
     return { kind: 'list', pages: inPages(printed as Iterable<object>) };
   },
 });
-
-/** Rethrows an error. A command that only reads does not say that nothing was written. */
-function rethrow(error: unknown): never {
-  throw error instanceof CliError ? error.with({ addition: undefined }) : error;
-}
 
 /** Finds a run, by default the last. @throws UsageError if there is none. */
 async function findShown({ io }: Context, id: string | undefined) {

@@ -108,17 +108,6 @@ test('entries that are created with 0 need no --allow-zero', async () => {
   expect(await shop.report(`${apply} --create-missing`)).toMatchObject({ code: 0, applied: 10 });
 });
 
-test('a base URL with a wrong path fails as such, and not as rows without an entry', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': toCsv([6]) });
-  shop.misbehave = () => ({ status: 404, body: { code: 'not_found', message: 'there is no such path' } });
-  const { code, error, failed } = await shop.report(apply);
-  expect({ code, failed }).toEqual({ code: 6, failed: undefined });
-  expect(error).toMatchObject({
-    message: 'there is no such path',
-    hint: expect.stringContaining('base URL'),
-  });
-});
-
 const rows = 96;
 
 /** A person in a terminal, who applies a file that changes every count from 1 to 5; writes take a while. */

@@ -257,8 +257,7 @@ test.each([
     const line = toLine({ ...header, target: header.target.address });
     writeFileSync(path, `${JSON.stringify({ journal, run: 'r1', ...line })}\n`);
     const problem = `${path}: this journal cannot be read: an earlier version of petstore wrote it`;
-    const message = `${problem}; nothing was written`;
-    const refused = { code: 2, error: { message, hint: expect.stringContaining('that version') } };
+    const refused = { code: 2, error: { message: problem, hint: expect.stringContaining('that version') } };
     for (const line of ['undo --yes', 'resume r1 --yes'])
       expect(await shop.report(line)).toMatchObject(refused);
     for (const number of ['LS-1', 'LS-2'])

@@ -77,6 +77,7 @@ const abilities = {
   createsBy: 'PUT' as const,
   mayCreate: true,
   isEmbedded: false,
+  isWholeInList: true,
   readsFirst: false,
   defaults: {},
   writeOnly: new Set<string>(),
