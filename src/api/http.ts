@@ -31,21 +31,12 @@ export function isToken(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
-const connectionHeaders: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const connectionHeader =
+  /^(connection|content-length|expect|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Returns true if only the transport may set a header. @param name in any case. */
+/** Returns true if only the transport may set a header. */
 export function isConnectionHeader(name: string): boolean {
-  return connectionHeaders.has(name.toLowerCase());
+  return connectionHeader.test(name);
 }
 
 /** Joins the values of a header, as RFC 9110, 5.3 allows. */

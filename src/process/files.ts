@@ -124,7 +124,7 @@ export function replaceFileSync(
     try {
       if (typeof data === 'string') writeFileSync(file, data);
       else for (const line of data) writeFileSync(file, `${line}\n`);
-      if (isSynced) syncFile(file);
+      if (isSynced) fsyncSync(file);
     } finally {
       closeSync(file);
     }
@@ -138,15 +138,6 @@ export function replaceFileSync(
 
 /** conf writes with it, in place of the package atomically (`.ci/lean-packages.mjs`). */
 export { replaceFileSync as writeFileSync };
-
-/** Writes the content of an open file to the disk, so that it survives a power cut. Node under --permission refuses the call. */
-export function syncFile(file: number): void {
-  try {
-    fsyncSync(file);
-  } catch (error) {
-    if (systemCode(error) !== 'ERR_ACCESS_DENIED') throw error;
-  }
-}
 
 /** Writes the entries of a folder, or the content of a file, to the disk. Does nothing if the system does not allow it. */
 export function syncPath(path: string): void {

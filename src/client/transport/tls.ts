@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
-import { InputError, systemReason, UsageError } from '../../process/errors.ts';
+import { InputError, systemReason } from '../../process/errors.ts';
 import { readWhole } from '../../process/files.ts';
 
 /** What a TLS connection needs besides Node's own defaults, as PEM texts. */
@@ -37,25 +37,20 @@ export async function readTlsFiles(
   { roots, ca, cert, key }: NamedTlsFiles,
   extraFile: string | undefined,
 ): Promise<TlsFiles> {
-  if (key && !cert)
-    throw new UsageError(`${key.givenBy}: the client key has no certificate`, 'name it with client-cert');
   const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
   const { X509Certificate } = await import('node:crypto');
-  const checkCertificates = (file: NamedFile | undefined, text = '') => {
-    if (!file) return;
-    // Node silently ignores the first broken certificate of a file and those after it.
-    const all = text.match(/^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*.*$/gm) ?? [text];
-    for (const each of all) readPem(file, 'not a PEM certificate', () => new X509Certificate(each));
-  };
-  checkCertificates(roots, rootsText);
-  checkCertificates(ca, caText);
-  checkCertificates(cert, certText);
+  for (const [file, text = ''] of [
+    [roots, rootsText],
+    [ca, caText],
+    [cert, certText],
+  ] as const)
+    if (file) requirePem(file, 'not a PEM certificate', () => new X509Certificate(text));
   const trusted = roots || ca ? { ca: [...authorities(rootsText, extraFile), caText ?? []].flat() } : {};
   if (!cert) return trusted;
   const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
-  readPem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
+  requirePem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
   return { ...trusted, cert: certText, key: keyText };
 }
 
@@ -87,7 +82,7 @@ async function readTlsFile(file: NamedFile | undefined): Promise<string | undefi
   }
 }
 
-function readPem(file: NamedFile, why: string, read: () => unknown): void {
+function requirePem(file: NamedFile, why: string, read: () => unknown): void {
   try {
     read();
   } catch {
