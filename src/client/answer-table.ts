@@ -93,7 +93,7 @@ const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
 interface NoAnswerRule {
   /** True if a retry may succeed at once. */
   readonly mayRetry?: true;
-  /** True if nobody listens at the address. */
+  /** True if nothing was sent, because nobody listens at the address, or the proxy does not forward. */
   readonly isUnreachable?: true;
   /** True if a proxy has failed, and has not forwarded the request. */
   readonly isOfProxy?: true;
@@ -103,8 +103,7 @@ const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {
   'connection-refused': { mayRetry: true, isUnreachable: true },
   dns: { mayRetry: true, isUnreachable: true },
   tls: {},
-  proxy: { mayRetry: true, isOfProxy: true },
-  'proxy-refused': { isOfProxy: true },
+  proxy: { mayRetry: true, isUnreachable: true, isOfProxy: true },
   timeout: { mayRetry: true },
   reset: { mayRetry: true },
   redirect: {},
@@ -138,10 +137,6 @@ export function verdictOf({
   if (verdict === 'lost' && !isIdempotent) return 'unrepeatable';
   // Only a DELETE that was sent twice can be the reason why its record is missing.
   return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
-}
-
-function isRetriedVerdict(verdict: FailureVerdict): boolean {
-  return verdict === 'busy' || verdict === 'lost';
 }
 
 /** Returns the meaning of a status. @param author who sent it. */
@@ -209,18 +204,10 @@ export function isPerhapsApplied(attempts: readonly Attempt[]): boolean {
 
 /** Returns true if a request may be sent again. @see RFC 9110, 9.2.2 */
 export function mayRetry(attempt: Attempt): boolean {
-  return isRetriedVerdict(verdictOf(attempt));
+  return ['busy', 'lost'].includes(verdictOf(attempt));
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
 export function isTransientError({ kind, details: { status, author } }: CliError): boolean {
   return status === undefined ? kind !== 'usage' : statusRule(status, author).isTransient;
-}
-
-/** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */
-export function mayReadAgain(error: CliError): boolean {
-  const { status, author, noAnswer } = error.details;
-  if (noAnswer !== undefined) return noAnswerRule(error).mayRetry === true;
-  const isGatewayPage = isMissingStatus(status) && author !== 'service';
-  return isGatewayPage || isRetriedVerdict(statusRule(status, author).verdict);
 }

@@ -144,7 +144,7 @@ const hints: Readonly<Record<string, Hint>> = {
   // tinyproxy answers a wrong password with 401, not 407.
   proxy: {
     when: ({ call, error, response, author }) =>
-      error?.details.noAnswer === 'proxy-refused' ||
+      error?.details.noAnswer === 'proxy' ||
       (response?.status === 401 &&
         author !== 'service' &&
         call?.client.transport.forwardProxy?.includes('@')),

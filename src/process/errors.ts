@@ -29,8 +29,6 @@ export type NoAnswer =
   | 'dns'
   | 'tls'
   | 'proxy'
-  /** The proxy does not accept the request, or is not a proxy. */
-  | 'proxy-refused'
   | 'timeout'
   | 'reset'
   | 'redirect'
@@ -272,10 +270,7 @@ export function isMissing(error: unknown): boolean {
 
 /** Returns the reason of a system error for people, such as `no space left on device`. */
 export function systemReason(error: unknown): string {
-  const { code, errno = 0, syscall } = error as NodeJS.ErrnoException;
-  if (code === 'ENOTFOUND') return 'no such host';
-  if (code === 'EAI_AGAIN') return 'the name cannot be looked up now';
-  if (code === 'ENOENT' && syscall?.startsWith('spawn')) return 'no such command';
+  const { errno = 0 } = error as NodeJS.ErrnoException;
   return getSystemErrorMap().get(errno)?.[1] ?? messageOf(error);
 }
 

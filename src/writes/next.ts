@@ -1,6 +1,5 @@
 import { type RecordValue, valueText } from '../api/record-values.ts';
 import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
-import { mayReadAgain } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { permittedDelay } from '../client/retry.ts';
@@ -163,7 +162,7 @@ function planWrite(state: State, planned: Planned): Transition {
 
 function afterNoReading(old: State, error: CliError, situation: Situation): Transition {
   const state = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
-  const isRepeated = state.aim !== 'find-out' && mayReadAgain(error);
+  const isRepeated = state.aim !== 'find-out' && error.details.retryable === true;
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 

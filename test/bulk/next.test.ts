@@ -22,7 +22,10 @@ const read = (now: RecordValue, etag?: string): Event => {
   return { kind: 'read', now, reading: { record: { ...record, etag } } };
 };
 const unread = (status: number): Event => {
-  return { kind: 'not-read', error: new CliError(status < 500 ? 'failed' : 'unavailable', 'no', { status }) };
+  return {
+    kind: 'not-read',
+    error: new CliError(status < 500 ? 'failed' : 'unavailable', 'no', { status, retryable: status >= 500 }),
+  };
 };
 const answer = (verdict: Verdict, status: number, id?: bigint): Event => {
   const reason = verdict === 'empty' ? undefined : ({ code: 'rejected', message: 'no' } as const);
@@ -312,7 +315,7 @@ function follow(
 }
 
 test('a reading that the service asks to wait for comes no earlier', () => {
-  const error = new CliError('unavailable', 'busy', { status: 429, retryAfterMs: 9000 });
+  const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, retryAfterMs: 9000 });
   const { step } = follow(add, [{ kind: 'not-read', error }]);
   expect(step).toMatchObject({ kind: 'read', waitMs: 9000 });
 });

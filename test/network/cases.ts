@@ -152,15 +152,10 @@ export const cases: readonly Case[] = [
     retries: 1,
   }),
   create('refuses the connection of a POST', mode.unasked(closed), /refused/, { requests: 0, retries: 1 }),
-  list(
-    'has a name that does not exist',
-    mode.unasked('http://nowhere.invalid'),
-    /no such host: nowhere\.invalid|looked up/,
-    {
-      requests: 0,
-      spoilsProcess: true,
-    },
-  ),
+  list('has a name that does not exist', mode.unasked('http://nowhere.invalid'), /: nowhere\.invalid/, {
+    requests: 0,
+    spoilsProcess: true,
+  }),
 
   // Retries.
   ...[408, 425, 429, 500, 502, 503, 504].map((code) =>
@@ -256,11 +251,7 @@ export const cases: readonly Case[] = [
     ),
     notHttp,
   ),
-  list(
-    'sends a head without end',
-    mode.writesOn(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`),
-    /larger than 16 KiB/,
-  ),
+  list('sends a head without end', mode.writesOn(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`), notHttp),
   list('sends early hints and strange headers first', mode.always(mode.strangeHeaders)),
 
   // Redirects and links.
@@ -325,31 +316,29 @@ export const cases: readonly Case[] = [
   list(
     'is a proxy that drops CONNECT',
     mode.proxied('https', mode.always(mode.reset)),
-    /the proxy http:\/\/\*\*\*@127\.0\.0\.1:\d+ \(HTTPS_PROXY\) .*after 2 attempts/,
-    { requests: 2, spoilsProcess: true, retries: 1 },
+    /the proxy http:\/\/\*\*\*@127\.0\.0\.1:\d+ \(HTTPS_PROXY\) /,
+    { requests: [1, 2], spoilsProcess: true, retries: 1 },
   ),
   create(
     'is a proxy that drops the CONNECT of a POST',
     mode.proxied('https', mode.first(9, mode.hangUp)),
-    /the connection was closed before an answer came; after 2 attempts \(POST \S+\)$/m,
-    { requests: 2, retries: 1 },
+    /the connection was closed before an answer came \(POST \S+\)$/m,
   ),
   list(
     'is a proxy that has no way to the service',
     mode.proxied('https', mode.status(502)),
-    /the proxy http:\/\/\S+ \(HTTPS_PROXY\) answered 502; after 2/,
-    { requests: 2, retries: 1 },
+    /the proxy http:\/\/\S+ \(HTTPS_PROXY\) answered 502 \(GET /,
   ),
   list(
     'is not a proxy',
     mode.proxied('https', mode.writes('220 mail.example ESMTP\r\n\r\n')),
-    /does not answer like an http proxy/,
+    /the proxy \S+ \(HTTPS_PROXY\) failed: invalid HTTP response/,
   ),
   list(
     'is behind a proxy that does not listen',
     mode.unasked('https://pets.invalid', { HTTPS_PROXY: closed }),
     /the proxy .* \(HTTPS_PROXY\) failed: connection refused/,
-    { requests: 0, retries: 1 },
+    { requests: 0 },
   ),
 ];
 

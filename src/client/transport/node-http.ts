@@ -37,20 +37,13 @@ export async function createNodeHttpTransport({
     const allHeaders: OutgoingHttpHeaders = { host: origin.host, ...(headers as OutgoingHttpHeaders) };
     // Node sends no length with a DELETE, so the server would read the body as the next request.
     if (body !== undefined) allHeaders['content-length'] = Buffer.byteLength(body);
-    // A POST is never repeated, so it does not use a connection that the server may be closing.
-    const connection = method === 'POST' ? { agent: false } : {};
-    const message = open({ ...target, ...connection, method, path: pathOf(url), headers: allHeaders });
+    const message = open({ ...target, method, path: pathOf(url), headers: allHeaders });
     message.on('socket', (socket) => {
       if (message.reusedSocket) onSending();
       else socket.once(isSecure ? 'secureConnect' : 'connect', onSending);
     });
     cancellation.onCancel(() => message.destroy());
     message.on('error', (error) => collector.fail(error));
-    // Otherwise Node closes the connection without an event.
-    message.on('upgrade', (_, socket) => {
-      socket.destroy();
-      collector.fail(new Error('unasked upgrade'));
-    });
     message.on('response', (incoming) => {
       collector.begin(incoming.statusCode ?? 0, incoming.rawHeaders);
       incoming.on('data', (chunk: Buffer) => collector.add(chunk) || message.destroy());

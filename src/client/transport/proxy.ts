@@ -69,12 +69,9 @@ export function statusOfProxy({ message }: Error): number | undefined {
 export function proxyError({ source, label }: HttpProxy, error: Error): CliError {
   const name = `the proxy ${label} (${source})`;
   const status = statusOfProxy(error);
-  if (status !== undefined)
-    return noAnswerError(status >= 500 ? 'proxy' : 'proxy-refused', `${name} answered ${status}`);
+  if (status !== undefined) return noAnswerError('proxy', `${name} answered ${status}`);
   const { message, details } = transportError(error);
-  const { noAnswer } = details;
-  if (noAnswer === 'tls') return noAnswerError('tls', `${message}, through ${name}`, { cause: error });
-  if (noAnswer === 'invalid-response')
-    return noAnswerError('proxy-refused', `${name} does not answer like an http proxy`);
-  return noAnswerError('proxy', `${name} failed: ${message}`, { cause: error });
+  return details.noAnswer === 'tls'
+    ? noAnswerError('tls', `${message}, through ${name}`, { cause: error })
+    : noAnswerError('proxy', `${name} failed: ${message}`, { cause: error });
 }

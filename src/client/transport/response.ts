@@ -123,7 +123,7 @@ export function transportError(error: Error, status?: number): CliError {
     const answer = status === undefined ? 'an' : 'the whole';
     return noAnswerError(noAnswer, `the connection was closed before ${answer} answer came`, details);
   }
-  return noAnswerError(noAnswer, clauseFor(root, code, noAnswer), details);
+  return noAnswerError(noAnswer, clauseFor(root, noAnswer), details);
 }
 
 /** The meanings of error codes. The first match decides; any other code means that the connection broke. */
@@ -135,8 +135,7 @@ const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] 
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
 ];
 
-function clauseFor(error: Error, code: string, noAnswer: NoAnswer): string {
-  if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';
+function clauseFor(error: Error, noAnswer: NoAnswer): string {
   if (noAnswer === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (noAnswer === 'tls') return `TLS: ${tlsClause(error)}`;
   const why = systemReason(error);
