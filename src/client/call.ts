@@ -129,7 +129,7 @@ export function toHttpRequest(
 ): HttpRequest {
   const { method, parameters, body } = operation;
   const input = toWireInput(operation, ourInput);
-  requireInput(operation, input, base.headers);
+  requireParameters(operation, input, base.headers);
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
   const ownHeaders = toParameterHeaders(operation, input);
   if (body) ownHeaders['content-type'] = body.mediaType;
@@ -169,17 +169,14 @@ function parameterValue(input: CallInput, { name, constant }: Parameter): unknow
 const unsafePath = /(?:^|[/\\])(?:\.|%2[eE]){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/;
 
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
-  if (unsafePath.test(path) || !path.startsWith('/'))
-    throw new UsageError(`the path ${path} is outside of the base URL (${id})`);
   let filled = path;
   for (const parameter of parameters) {
     if (parameter.in !== 'path') continue;
-    const { wireName } = parameter;
     const value = String(parameterValue(input, parameter));
-    if (value === '.' || value === '..')
-      throw new UsageError(`${wireName}: '${value}' is not allowed in a path`);
-    filled = filled.replace(`{${wireName}}`, () => encodeURIComponent(value));
+    filled = filled.replace(`{${parameter.wireName}}`, () => encodeURIComponent(value));
   }
+  if (unsafePath.test(filled) || !filled.startsWith('/'))
+    throw new UsageError(`the path ${filled} is outside of the base URL (${id})`);
   return filled.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
@@ -210,26 +207,17 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
 }
 
 /**
- * Checks that an input has the required parameters and fields. A PATCH carries only changes, so it may leave out required fields.
- * The service itself checks the bounds of values.
+ * Checks that an input has the required parameters. The service itself checks the body.
  *
- * @param input with its body as the service takes it.
  * @param headers the headers that every request carries: a required header that the user gave is among them.
  * @throws UsageError that names everything that is missing.
  */
-function requireInput(operation: Operation, input: CallInput, headers: HttpHeaders): void {
-  const { id, method, parameters, body: requestBody } = operation;
+function requireParameters({ id, parameters }: Operation, input: CallInput, headers: HttpHeaders): void {
   const missing: string[] = [];
   for (const parameter of parameters) {
     const clause = requirementClause(parameter, input, headers);
     if (clause !== undefined) missing.push(clause);
   }
-  const { body } = input;
-  const { fields = {} } = requestBody ?? {};
-  if (isJsonObject(body) && method !== 'PATCH')
-    for (const field in fields)
-      if (fields[field]?.required && body[fields[field].wireName] === undefined)
-        missing.push(`${field} is required`);
   if (missing.length > 0) throw new UsageError(`${missing.join('; ')} (${id})`);
 }
 

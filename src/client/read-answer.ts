@@ -52,10 +52,7 @@ export function readResult(
     if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
-  if (!Array.isArray(value)) {
-    const inside = envelope.length > 0 ? ` in ${envelope.join('.')}` : '';
-    throw invalidResponse(`the body is not a list of ${operation.result}${inside}`);
-  }
+  if (!Array.isArray(value)) throw invalidResponse(`the body is not a list of ${operation.result}`);
   const records = value.map((item, index) => parseRecord(operation, item, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(body) ? body : undefined };
 }

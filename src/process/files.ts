@@ -1,13 +1,13 @@
 import {
   closeSync,
   constants,
+  createReadStream,
   existsSync,
   fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
-  read,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -16,38 +16,23 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { sleep } from './deadline.ts';
-import { fileError, systemCode } from './errors.ts';
+import { fileError } from './errors.ts';
 import { processId } from './io.ts';
 import { bytesText } from './text.ts';
 
 /**
- * The bytes of any file that a user names: a regular file, a pipe (also `<(command)`), a device. Each piece is valid
- * until the next one is requested. Reading never blocks a thread, because the process could then not end. It waits for the writer
- * of a pipe, and a signal ends the wait.
+ * The bytes of any file that a user names: a regular file, a pipe (also `<(command)`), a device. The reading waits for the writer of a
+ * pipe, and a signal ends the wait.
  *
  * @throws the system's error, such as ENOENT or EISDIR.
  */
 export async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
   // Without O_NONBLOCK, opening a pipe that has no writer blocks. Windows has neither.
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  if (fstatSync(file).isFIFO()) {
-    const { Socket } = await import('node:net');
-    // Only a socket reports that a writer has opened the pipe, and that the last one has closed it.
-    yield* new Socket({ fd: file, readable: true, writable: false });
-    return;
-  }
-  try {
-    const buffer = Buffer.allocUnsafe(64 * 1024);
-    for (;;) {
-      const length = await readSome(file, buffer);
-      if (length === 0) return;
-      if (length === undefined) await sleep(10);
-      else yield buffer.subarray(0, length);
-    }
-  } finally {
-    closeSync(file);
-  }
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  if (!fstatSync(fd).isFIFO()) return yield* createReadStream(path, { fd });
+  const { Socket } = await import('node:net');
+  // Only a socket reports that a writer has opened the pipe, and that the last one has closed it.
+  yield* new Socket({ fd, readable: true, writable: false });
 }
 
 /**
@@ -62,25 +47,14 @@ export function readWhole(path: string, maxBytes: number): Promise<Buffer> {
 
 /** The bytes of pieces, whole. @throws Error, whose message is a clause, if there are more than `maxBytes`. */
 export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
-  const copies: Buffer[] = [];
+  const whole: Uint8Array[] = [];
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
     if (size > maxBytes) throw new Error(`is longer than ${bytesText(maxBytes)}`);
-    copies.push(Buffer.from(piece));
+    whole.push(piece);
   }
-  return Buffer.concat(copies);
-}
-
-/** Reads bytes, and returns their number: 0 at the end, undefined if no bytes have arrived yet. */
-function readSome(file: number, into: Buffer): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    read(file, into, 0, into.length, null, (error, length) => {
-      if (!error) resolve(length);
-      else if (systemCode(error) === 'EAGAIN') resolve(undefined);
-      else reject(error);
-    });
-  });
+  return Buffer.concat(whole);
 }
 
 interface WriteOptions {
