@@ -73,8 +73,8 @@ class SharedStore {
   current = new Store();
   private readonly file: string;
   private readonly options: SharedStoreOptions;
-  /** The version of the file, and the revision of the store that it holds. Without them, the file must be read again. */
-  private saved: { readonly version: string; readonly revision: number } | undefined;
+  /** The version of the file that memory has. Without it, the file must be read again. */
+  private version: string | undefined;
   /** Releases the lock of the file. Set from the lock until the next save, while memory may be ahead of the file. */
   private release: (() => void) | undefined;
   /** Settles when the last read or change has ended; never rejects. */
@@ -155,17 +155,15 @@ class SharedStore {
 
   /** @throws CliError `failed` if the file cannot be written; the changes since the last save are then lost. */
   private async save(): Promise<void> {
-    const { release, saved, current } = this;
+    const { release, current } = this;
     if (!release) return;
     const { writeFileAtomic } = await import('../process/files.ts');
-    this.saved = undefined;
+    const { randomUUID } = await import('node:crypto');
+    this.version = undefined;
     try {
-      if (current.id === undefined || current.revision !== saved?.revision) {
-        const { randomUUID } = await import('node:crypto');
-        current.id ??= randomUUID();
-        writeFileAtomic(this.file, printStore(current));
-      }
-      this.saved = { version: versionOf(this.file), revision: current.revision };
+      current.id ??= randomUUID();
+      writeFileAtomic(this.file, printStore(current));
+      this.version = versionOf(this.file);
     } finally {
       this.release = undefined;
       release();
@@ -176,7 +174,7 @@ class SharedStore {
     // This process has the lock, so memory is up to date, and may be ahead of the file.
     if (this.release) return;
     const version = versionOf(this.file);
-    if (version === this.saved?.version) return;
+    if (version === this.version) return;
     const store = readStore(this.file) ?? seedStore();
     // A run must not continue in another store than the one that its journal names.
     if (this.current.id !== undefined && store.id !== this.current.id)
@@ -185,7 +183,7 @@ class SharedStore {
         `${this.file}: the embedded store was replaced while this command used it`,
       );
     this.current = store;
-    this.saved = { version, revision: this.current.revision };
+    this.version = version;
   }
 }
 

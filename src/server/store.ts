@@ -44,8 +44,6 @@ export interface RecordPage<Value extends object = object> {
 
 /** The records of one noun in the order of their ids. */
 export class Collection<Value extends object = object> {
-  /** How often a record was added, replaced or removed. */
-  changes = 0;
   /** The search for the next free id begins here. Ids below it are never assigned again. */
   nextId = 1n;
   private readonly ordered: StoredRecord<Value>[] = [];
@@ -64,14 +62,11 @@ export class Collection<Value extends object = object> {
     const at = indexOfId(this.ordered, id);
     if (this.ordered[at]?.id === id) this.ordered[at] = stored;
     else this.ordered.splice(at, 0, stored);
-    this.changes += 1;
     return stored;
   }
 
   delete(id: bigint): void {
-    if (!this.get(id)) return;
-    this.ordered.splice(indexOfId(this.ordered, id), 1);
-    this.changes += 1;
+    if (this.get(id)) this.ordered.splice(indexOfId(this.ordered, id), 1);
   }
 
   page({ limit = 100, after = -1n, ...filters }: PageQuery): RecordPage<Value> {
@@ -124,9 +119,4 @@ export class Store {
   readonly orders = new Collection<RecordWithId<'orders'>>();
   /** Inventory entries by the id of their pet. */
   readonly inventory = new Collection<StoredItem>();
-
-  /** Counts the changes of all collections. */
-  get revision(): number {
-    return this.categories.changes + this.pets.changes + this.orders.changes + this.inventory.changes;
-  }
 }
