@@ -1,7 +1,7 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { dayOf } from '../process/text.ts';
-import { type HttpHeaders, headerDate, headerValue } from './http.ts';
+import { type HttpHeaders, headerDate } from './http.ts';
 import { type NounName, nouns, type OperationId } from './nouns.ts';
 import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
 import type { HiddenFields } from './same-values.ts';
@@ -122,35 +122,28 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
 
 /**
  * Says that an operation is deprecated or may change, from its description and the headers of its answer: `getPet is deprecated
- * as of 2026-01-01 and ends on 2030-01-01`. Headers take precedence; malformed ones are ignored. Returns undefined for a
- * stable operation that stays.
+ * and ends on 2030-01-01`. Returns undefined for a stable operation that stays.
  *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
 export function lifecycleText(operation: Operation, headers: HttpHeaders): string | undefined {
   const { stability } = operation;
-  const [, seconds] =
-    headerValue(headers, 'deprecation')
-      ?.trim()
-      .match(/^@(-?\d{1,15})$/) ?? [];
-  const since = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
   const until = sunsetOf(operation, headers);
-  const isDeprecated =
-    operation.isDeprecated || since !== undefined || headerDate(headers, 'sunset') !== undefined;
+  const isDeprecated = operation.isDeprecated || announcesEnd(headers);
   const clauses = [
-    isDeprecated && `is deprecated${since ? ` as of ${dayOf(since)}` : ''}`,
-    isDeprecated && until && `ends on ${dayOf(until)}`,
+    isDeprecated && `is deprecated${until ? ` and ends on ${dayOf(until)}` : ''}`,
     stability !== 'stable' && `is ${stability} and may change`,
   ].filter((clause) => typeof clause === 'string');
   return clauses.length === 0 ? undefined : `${operation.id} ${clauses.join(' and ')}`;
 }
 
-/** Returns when an operation may be gone, by the header of an answer, or else by its description. */
-export function sunsetOf({ sunset = '' }: Operation, headers: HttpHeaders): Date | undefined {
-  return validDate(headerDate(headers, 'sunset') ?? Date.parse(sunset));
+/** Returns true if the headers of an answer say that its operation is deprecated. */
+export function announcesEnd(headers: HttpHeaders): boolean {
+  return (headers.deprecation ?? headers.sunset) !== undefined;
 }
 
-function validDate(ms: number): Date | undefined {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+/** Returns when an operation may be gone, by the header of an answer, or else by its description. */
+export function sunsetOf({ sunset = '' }: Operation, headers: HttpHeaders): Date | undefined {
+  const ms = headerDate(headers, 'sunset') ?? Date.parse(sunset);
+  return Number.isNaN(ms) ? undefined : new Date(ms);
 }

@@ -45,17 +45,14 @@ export function headerValue(headers: HttpHeaders, name: string): string | undefi
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
 }
 
-const httpDate = /^[A-Z][a-z]+, \d\d[ -][A-Z][a-z]{2}[ -](\d\d)?\d\d \d\d:\d\d:\d\d GMT$/;
-
 /**
  * Returns the date of a header in milliseconds: an HTTP date, or a date-time of RFC 3339, as some services send it.
  *
  * @see RFC 9110, 5.6.7
  */
 export function headerDate(headers: HttpHeaders, name: string): number | undefined {
-  const text = headerValue(headers, name)?.trim();
-  if (!text) return undefined;
-  const ms = httpDate.test(text) || isDateTime(text) ? Date.parse(text) : Number.NaN;
+  const text = headerValue(headers, name)?.trim() ?? '';
+  const ms = text.endsWith(' GMT') || isDateTime(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { compactName, countText, shorten } from '../process/text.ts';
+import { compactName, shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
 // Services say in many ways that a list has more pages, often without a word in their description. These are the names of the fields
@@ -88,21 +88,20 @@ interface PageField {
 }
 
 function whyMore({ label, name, value }: PageField, { count, pages }: ListProgress): string | undefined {
-  const number = numberIn(value);
-  const says = (text: string, rest = '') => `${label} says ${shorten(text, 80)}${rest}`;
-  if (totals.has(name) && number !== undefined && number > count)
-    return says(`${number}`, `, and the list has ${count}`);
-  if (remainders.has(name) && number !== undefined && number > 0) return says(`${number}`);
-  if (pageCounts.has(name) && number !== undefined && number > pages)
-    return says(`${number}`, `, and the list has ${countText(pages, 'page', 'pages')}`);
-  if (moreFlags.has(name) && String(value) === 'true') return says('true');
-  if (lastFlags.has(name) && String(value) === 'false') return says('false');
+  const number = numberIn(value) ?? 0;
+  const isMore =
+    (totals.has(name) && number > count) ||
+    (remainders.has(name) && number > 0) ||
+    (pageCounts.has(name) && number > pages) ||
+    (moreFlags.has(name) && String(value) === 'true') ||
+    (lastFlags.has(name) && String(value) === 'false');
+  if (isMore) return `${label} says ${shorten(String(value), 80)}, and the list has ${count}`;
   if (!nextNames.has(name) || typeof value === 'boolean') return undefined;
   // HAL and others: `_links: { next: { href } }`. JSON:API allows the same.
   const target = isJsonObject(value) ? (value.href ?? value.url ?? null) : value;
   if (target === null || typeof target === 'object' || /^(0?|null|none)$/i.test(String(target).trim()))
     return undefined;
-  return says(String(target).trim());
+  return `${label} says ${shorten(String(target).trim(), 80)}`;
 }
 
 /** Returns true if a text is a link, and not a token: an absolute URL, an absolute path or a query. */

@@ -1,5 +1,4 @@
-import { sunsetOf } from '../api/contract.ts';
-import { headerValue } from '../api/http.ts';
+import { announcesEnd, sunsetOf } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { idParameter, type Operation, type Parameter } from '../api/operations.ts';
 import { int64Max } from '../api/record-values.ts';
@@ -92,11 +91,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
 
 /** Judges a list as a whole. @param list the valid answer to a request without filter and page size */
 async function judgeWhole(context: CheckContext, list: CheckAnswer): Promise<Finding[]> {
-  const findings = [
-    judgeIds(list),
-    await checkNextPage(context, await pageWithNext(context, list)),
-    await checkFilter(context, list),
-  ];
+  const findings = [judgeIds(list), await checkNextPage(context, list), await checkFilter(context, list)];
   return findings.filter((finding) => finding !== undefined);
 }
 
@@ -106,17 +101,6 @@ function judgeIds(answer: CheckAnswer): Finding | undefined {
   const id = listedIds(answer).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
   return failureOf(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
-}
-
-/** Returns a list, or if all its records fit on one page, its smallest first page. */
-async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<CheckAnswer> {
-  const { operation } = list;
-  const size = operation.parameters.find(({ name }) => name === 'limit');
-  const limit = Number(size?.bounds?.minimum ?? 1);
-  if (!size || nextOf(list) !== undefined || recordsOf(list).length <= limit) return list;
-  const page = await context.ask(operation, { query: { limit } });
-  judge(context, page);
-  return page;
 }
 
 /** Follows the link to the next page, once, unless it leaves the service. @throws FindingError if the next page is not as documented */
@@ -183,7 +167,7 @@ function isAccepted(
 /** Returns a clause if the headers Deprecation and Sunset contradict the description. @see RFC 9745, RFC 8594 */
 function remarkOnDeprecation(answer: CheckAnswer, now: Date): string | undefined {
   const { operation, headers } = answer;
-  const isAnnounced = (headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset')) !== undefined;
+  const isAnnounced = announcesEnd(headers);
   if (operation.isDeprecated !== isAnnounced)
     return `only its ${isAnnounced ? 'header' : 'description'} says that it is deprecated`;
   const day = passedSunset(answer, now);

@@ -122,7 +122,11 @@ const others: Faults = {
   })),
   'op/getCategory: answered 429 Too Many Requests': on('/categories/1', refusing(429)),
   'op/listPets: the filter status=available: answered 500': on(/^\/pets\?.*status=/, refusing(500)),
-  'op/listPets: next page: answered 500': on(/^\/pets\?.*after=/, refusing(500)),
+  'op/listPets: next page: answered 500': on(/^\/pets($|\?after=)/, (answer, request) =>
+    request.path === '/pets'
+      ? having({ link: '</pets?after=3>; rel="next"' })(answer, request)
+      : refusing(500)(answer),
+  ),
   'op/listOrders: the filter petId=\\d+ also returns other records': on(
     /^\/store\/orders\?.*petId=/,
     changing(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),

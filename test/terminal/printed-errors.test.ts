@@ -71,7 +71,7 @@ test.each([
     );
     const { code, stderr } = await runAt(server, ['pets', 'get', '1', '1', ...words], options);
     expect(code).toBe(0);
-    const notice = /^note: getPet is deprecated as of 2026-01-01 and ends on 2030-01-01$/gm;
+    const notice = /^note: getPet is deprecated and ends on 2030-01-01$/gm;
     expect(stderr.match(notice) ?? []).toHaveLength(isShown ? 1 : 0);
   },
 );
