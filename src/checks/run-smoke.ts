@@ -112,7 +112,7 @@ async function runWriteChecks(
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],
-  { only, skip }: Selection,
+  { only }: Selection,
   service: CheckedService,
   { stopped }: Stop<WhyStopped>,
   signal: Signal | undefined,
@@ -120,19 +120,16 @@ function failureIfIncomplete(
   const isReachEnough = only.some((pattern) => groupOf(pattern) === 'reach');
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (isReachEnough || groupOf(id) !== 'reach' || isFailure({ state }));
-  if (!stopped.aborted && results.some(isEnough)) return [];
   const stopReason = stopReasonOf(stopped);
-  const patterns = [...only.map((each) => `--only '${each}'`), ...skip.map((each) => `--skip '${each}'`)];
-  const isSelected = results.some(({ id }) => groupOf(id) !== 'reach');
-  const why = isSelected ? 'all others were skipped' : `${patterns.join(' ')} selects none`;
+  if (stopReason === undefined && results.some(isEnough)) return [];
+  const { 'check-failed': checkFailed, usage } = exitCodes;
+  const stopCode = signal ? new InterruptedError(signal).exitCode : checkFailed;
   const finding =
     stopReason === undefined
-      ? fail(`no check besides reach ran: ${why}`, {
+      ? fail('no check besides reach ran', {
           hint: '`petstore help checks` lists the checks',
-          exitCode: exitCodes.usage,
+          exitCode: usage,
         })
-      : fail(stopReason, {
-          exitCode: signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'],
-        });
+      : fail(stopReason, { exitCode: stopCode });
   return [resultOf({ id: 'run/complete', isPrerequisite: true }, [finding], service)];
 }

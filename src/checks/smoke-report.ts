@@ -76,11 +76,6 @@ function causesOf(results: readonly CheckResult[]): Cause[] {
   return [...causes.values()];
 }
 
-/** Returns the id of the only check, or the number of checks, such as `5 checks`. */
-function checksText({ ids }: Cause): string {
-  return ids.length === 1 ? String(ids[0]) : `${ids.length} checks`;
-}
-
 // The widths of the columns.
 
 const timeWidth = 7;
@@ -104,15 +99,13 @@ export function toHumanReport(report: SmokeReport, style: Style, brief = false):
   return parts.filter((part) => part !== '').join(brief ? '' : '\n');
 }
 
-/** Prints a cause of failures with all its details. If several checks ran into it, they are named. */
-function causeText(cause: Cause, style: Style): string {
-  const { finding, ids } = cause;
-  const checks = ids.length > 1 ? [['checks', ids.join(', ')] as const] : [];
-  const lines = [...checks, ...labelledDetails(finding)].map(
+/** Prints a cause of failures with all its details. */
+function causeText({ finding, ids }: Cause, style: Style): string {
+  const lines = labelledDetails(finding).map(
     ([label, text]) => `${detailIndent}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
   );
   const state = paintState(style, finding.state, finding.state.padEnd(stateWidth));
-  return `${state}  ${checksText(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
+  return `${state}  ${ids.join(', ')}: ${reasonText(finding)}\n${lines.join('')}`;
 }
 
 /** Prints a line for each check. A failure has its reason above, among the causes. */
@@ -233,12 +226,10 @@ const annotationLevels: Partial<Record<CheckState, string>> = {
 
 /** Prints annotations for the log of GitHub: one for each cause. @see https://github.com/actions/toolkit, packages/core */
 export function toAnnotations({ results }: SmokeReport): string {
-  const lines = causesOf(results).map((cause) => {
-    const { finding, ids } = cause;
+  const lines = causesOf(results).map(({ finding, ids }) => {
     const level = annotationLevels[finding.state];
-    const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
-    const message = `${reasonText(finding)}${members}`.replaceAll('%', '%25');
-    return level && `::${level} title=smoke ${checksText(cause)}::${message}\n`;
+    const message = `${ids.join(', ')}: ${reasonText(finding)}`.replaceAll('%', '%25');
+    return level && `::${level} title=petstore smoke::${message}\n`;
   });
   return lines.join('');
 }

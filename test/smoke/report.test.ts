@@ -51,7 +51,7 @@ test('one run writes all reports with the same totals', async () => {
   expect(files.junit).toContain('&quot;');
   expect(files.summary).toContain(': 12 passed, 1 failed');
   expect(stdout).toMatch(/^14 checks of .*, read-only, in .*: 12 passed, 1 failed, 1 skipped$/m);
-  expect(stdout).toContain('::error title=smoke op/getCategory::');
+  expect(stdout).toContain('::error title=petstore smoke::op/getCategory: ');
 });
 
 test('the report for people has the failures, a line for each check, and the total', async () => {
@@ -87,7 +87,7 @@ test('one cause is reported once, with the ids and the request id', async () => 
   });
   const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op']);
   expect(stdout).toMatch(
-    /^fail {3}3 checks: answered 500 Internal Server Error\n {7}checks {6}op\/listCategories, /,
+    /^fail {3}op\/listCategories, op\/listOrders, op\/listInventory: answered 500 Internal Server Error\n/,
   );
   expect(stdout.match(/request id {2}req-7/g)).toHaveLength(1);
   expect(stdout.match(/answered 500 Internal/g)).toHaveLength(1);
@@ -105,7 +105,7 @@ test('if no check ran, smoke exits 2 and its reports are not green', async () =>
   const { code, stdout, stderr, files } = await allReports(empty.url, ['--only', 'op/getOrder']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
   expect(stdout).toMatch(
-    /^fail {3}run\/complete: no check besides reach ran: all others were skipped; `petstore help checks` lists the checks\n/,
+    /^fail {3}run\/complete: no check besides reach ran; `petstore help checks` lists the checks\n/,
   );
   expect(stdout.match(/run\/complete/g)).toHaveLength(2);
   expect(readXml(files.junit)[0]?.attributes).toMatchObject({ failures: '1' });
@@ -113,9 +113,7 @@ test('if no check ran, smoke exits 2 and its reports are not green', async () =>
   for (const flags of ['--only nonsense/*', '--only op/* --skip op', '--only write'])
     expect(await run(flags.split(' '))).toMatchObject({
       code: 2,
-      stdout: expect.stringMatching(
-        /^fail {3}run\/complete: no check besides reach ran: --only '.* selects none/,
-      ),
+      stdout: expect.stringMatching(/^fail {3}run\/complete: no check besides reach ran/),
     });
 });
 
