@@ -20,11 +20,6 @@ export function toId(text: string): bigint | undefined {
   return id !== undefined && id <= int64Max ? id : undefined;
 }
 
-/** Removes the zeros that pad a number: `007001` becomes `7001`, `+05` becomes `+5`. */
-export function withoutLeadingZeros(text: string): string {
-  return /^[+-]?0\d/.test(text) ? text.replace(/^([+-]?)0+(?=\d)/, '$1') : text;
-}
-
 /**
  * Reads a quantity, decimal digits from 0 to 2^53 - 1. Returns undefined for any other text, such as an empty
  * text, which `Number` would read as 0.

@@ -5,7 +5,6 @@ import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
-import { requireFileName } from '../input/rejects.ts';
 import type { View } from '../output/columns.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
@@ -147,8 +146,6 @@ function requireOperations(
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
-  const { rejects } = flags;
-  if (rejects !== undefined) requireFileName({ name: rejects, folder: context.io.cwd }, '--rejects');
   const { run } = runs;
   const session = await openSession(context, run);
   const { stop } = session;

@@ -170,11 +170,11 @@ function toFlag(field: Field): Flag {
   const { summary } = field;
   const noun = referenceFields[field.name];
   if (noun) return referenceFlag(noun, summary);
-  const { placeholder, offers, parse } = fieldKinds[field.kind];
+  const { placeholder, offers } = fieldKinds[field.kind];
   const name = flagOf(field);
   if (placeholder === undefined) return flag(name, summary);
   const syntax = `${name} <${placeholder}>`;
-  return value(syntax, summary, { parse, offers });
+  return value(syntax, summary, { ...(field.kind !== 'text' && { parse: parseText }), offers });
 }
 
 /** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */

@@ -69,7 +69,7 @@ const intentFlags = {
   delivery: value(
     '--delivery <number>',
     'the number of the delivery, which is booked once; --relative needs it',
-    { parse: parseDelivery },
+    { parse: parseText },
   ),
   again: flag('--again', 'with --relative: book rows even if they were booked before'),
   createMissing: flag('--create-missing', 'create the entry of a pet that has none'),
@@ -99,10 +99,7 @@ const writingFlags = {
   rejects: value(
     '--rejects <file>',
     'write failed rows to this file; if it exists, the name gets a number (default: <input>.rejects.<ext>)',
-    {
-      parse: parseRejects,
-      offers: 'file',
-    },
+    { parse: parseText, offers: 'file' },
   ),
 };
 
@@ -145,16 +142,4 @@ function parseRowLimit(text: string, flag: string): RowLimit {
   if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
   if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
   throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
-}
-
-/** Parses a delivery number. @throws UsageError if it is empty: all such deliveries would be the same one. */
-function parseDelivery(text: string): string {
-  if (text.trim() !== '') return text;
-  throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note');
-}
-
-/** Parses the name of the file of rejects. @throws ValueError for `-`: stdout has the report. */
-function parseRejects(text: string): string {
-  if (text === '-') throw new ValueError('must be a file, because stdout has the report');
-  return text;
 }

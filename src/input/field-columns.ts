@@ -15,8 +15,8 @@ export interface ColumnRules {
   readonly refusal?: string;
   /** A key that only printed records have. Their further keys are not refused, because the service may have added them. */
   readonly printedKey?: string | undefined;
-  /** Returns the hint for a field without a column. @param columns the columns of the input. */
-  missingHint?(field: string, columns: readonly string[]): string;
+  /** The hint for a field without a column. */
+  readonly missingHint?: string;
 }
 
 /** The columns that a file of rejects adds to a row. All commands ignore them. */
@@ -74,5 +74,5 @@ export function findFields(columns: readonly string[], rules: ColumnRules, isPri
   const [name, ...synonyms] = missing.columns;
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
   const existing = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
-  throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint?.(missing.name, columns));
+  throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint);
 }

@@ -1,4 +1,4 @@
-import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/record-values.ts';
+import { idRequirement, toChange, toId, toQuantity } from '../api/record-values.ts';
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 
@@ -16,8 +16,6 @@ export interface NumberNotation {
   readonly thousands?: ThousandsSeparator | undefined;
   readonly decimal?: (typeof decimalMarks)[number] | undefined;
 }
-
-const plainNotation: NumberNotation = {};
 
 const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
@@ -54,47 +52,42 @@ export function parseId(text: string): bigint {
 export function parseFileId(value: JsonValue): bigint {
   const text = String(value);
   // Most ids are digits, and a file may have a million.
-  const id = toId(text) ?? toId(plainNumber(text, plainNotation));
+  const id = toId(text) ?? toId(plainNumber(text, {}));
   if (id === undefined) throw new ValueError(idRequirement);
   return id;
 }
 
 /** Parses a count of a file. @param notation undefined if the command has no flags for it @throws ValueError for any other value. */
 export function parseFileCount(value: JsonValue, notation?: NumberNotation): number {
-  return parseFileNumber(value, { toNumber: toQuantity, rule: countRule }, notation);
+  return parseFileNumber(value, toQuantity, countRule, notation);
 }
 
 /** Parses a change of a count, with or without a sign in front. @throws ValueError for any other value. */
 export function parseFileChange(value: JsonValue, notation: NumberNotation): number {
-  return parseFileNumber(value, { toNumber: toChange, rule: changeRule }, notation);
+  return parseFileNumber(value, toChange, changeRule, notation);
 }
 
 function parseFileNumber(
   value: JsonValue,
-  { toNumber, rule }: { readonly toNumber: (text: string) => number | undefined; readonly rule: string },
+  toNumber: (text: string) => number | undefined,
+  rule: string,
   notation?: NumberNotation,
 ): number {
   const text = value === null ? '' : String(value);
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
-  const ownNotation = typeof value === 'string' ? (notation ?? plainNotation) : plainNotation;
-  const number = toNumber(text) ?? toNumber(plainNumber(text, ownNotation));
+  const number =
+    toNumber(text) ?? toNumber(plainNumber(text, typeof value === 'string' ? notation : { decimal: '.' }));
   if (number === undefined) throw new ValueError(rule, notation && numberHint(text, notation));
   return number;
 }
 
-const groupedNumber = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}(?:(\1)\d{3})*(?:(?!\1)([.,])0+)?$/;
-
-/** Returns the flags with which a text is a number. Without them `8.000` is none, because its mark has two meanings. */
+/** Returns the flags with which a text may be a number. */
 function numberHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
-  if (toChange(text.trim()) !== undefined)
-    return 'if the rows are changes, add --relative --delivery <number>';
-  const [, mark, secondMark, point] = groupedNumber.exec(text.trim()) ?? [];
-  if (mark === undefined || thousands !== undefined) return undefined;
+  const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])(?:\d{3}|0+$)/.exec(text.trim()) ?? [];
+  if (mark === undefined || (thousands ?? decimal) !== undefined) return undefined;
   const flagValue = mark === "'" ? `"'"` : mark.trim() || '" "';
-  if (point !== undefined) return `give --thousands ${flagValue} --decimal ${point}`;
-  const mayBePoint = /[.,]/.test(mark) && secondMark === undefined && decimal === undefined;
-  const asPoint = mayBePoint ? `--decimal ${flagValue} if a fraction follows the mark, or ` : '';
-  return `give ${asPoint}--thousands ${flagValue} if it separates thousands`;
+  const asPoint = /[.,]/.test(mark) ? `, or --decimal ${flagValue} if a fraction follows it` : '';
+  return `give --thousands ${flagValue} if it separates thousands${asPoint}`;
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
@@ -108,15 +101,13 @@ const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
  * Removes separators, a fraction of zeros and leading zeros from a number. A text that is not a number stays unchanged, and so does
  * one with two meanings, such as `8.000`.
  */
-function plainNumber(text: string, { thousands, decimal }: NumberNotation): string {
-  const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];
-  if (thousands === undefined && decimal === undefined && /^[1-9]\d{0,2}[.,]000$/.test(size)) return text;
-  const decimals = decimal ?? ['.', ','].filter((mark) => mark !== thousands).join('');
-  // A longer number may have been rounded.
-  const [, whole = size] = new RegExp(`^(.{0,20}\\d)[${decimals}]0+$`, 's').exec(size) ?? [];
-  if (whole !== size && /\d{16}/.test(whole)) return text;
-  const separator = thousands === undefined ? undefined : separatorClasses[thousands];
-  const isGrouped = separator !== undefined && new RegExp(`^[1-9]\\d{0,2}(${separator}\\d{3})+$`).test(whole);
-  const digits = isGrouped ? whole.replace(new RegExp(separator, 'g'), '') : whole;
-  return sign + withoutLeadingZeros(digits);
+function plainNumber(text: string, { thousands, decimal }: NumberNotation = {}): string {
+  const separator = thousands === undefined ? '' : separatorClasses[thousands];
+  const point = decimal ?? (thousands === '.' ? ',' : '.');
+  const number = new RegExp(`^([+-]?)([1-9]\\d{0,2}(?:${separator}\\d{3})+|\\d+)(?:\\${point}(0+))?$`);
+  const [, sign = '', whole, zeros = ''] = number.exec(text.trim()) ?? [];
+  if (whole === undefined || (zeros === '000' && (thousands ?? decimal) === undefined)) return text;
+  const digits = whole.replace(/\D/g, '');
+  // A longer number with a fraction may have been rounded.
+  return zeros !== '' && digits.length > 15 ? text : sign + digits.replace(/^0+(?=\d)/, '');
 }

@@ -1,7 +1,7 @@
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
-import { dirname, extname, resolve } from 'node:path';
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
-import { CliError, fileError, systemCode, UsageError } from '../process/errors.ts';
+import { CliError, fileError, systemCode } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { replaceFileSync } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
@@ -50,16 +50,6 @@ export function rejectsName(
   const ending = extname(input);
   const stem = input.slice(0, input.length - ending.length);
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;
-}
-
-/** @throws UsageError if the folder of the file does not exist, or the name belongs to a device or a folder. */
-export function requireFileName({ name, folder }: FileName, flag: string): void {
-  const path = resolve(folder, name);
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw new UsageError(`${flag} ${name}: it is not a file, nothing was sent`);
-  const parent = dirname(path);
-  if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
 import { type Access, openAccess } from './access.ts';
 import { type RecordFlags, toBody } from './body-fields.ts';
@@ -16,20 +17,26 @@ import {
   findField,
   flagOf,
   type IdOrName,
+  parseIdOrName,
+  parseText,
   recordsText,
   statusesOf,
+  toServiceValue,
 } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 export async function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<Output> {
   const access = await openAccess(context, noun, 'create');
-  const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));
+  const fields: Record<string, JsonValue | undefined> = { ...toBody(access, flags) };
+  const fieldsToAsk = findFieldsToAsk(access, fields);
   await confirmWrite(context, { what: `create ${noun.singular}` });
-  const values: Record<string, unknown> = { ...flags };
   const prompt = await openPrompt(context);
   if (prompt)
-    for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-  const body = await access.names.resolve(toBody(access, values), access.operation);
+    for (const field of fieldsToAsk) {
+      const answer = await askField(prompt, access, field);
+      if (answer !== undefined) fields[field.name] = answer;
+    }
+  const body = await access.names.resolve(fields, access.operation);
   return writeRecords(access, [{ intent: { kind: 'create', fields: body } }]);
 }
 
@@ -85,10 +92,7 @@ export async function writeCount(
 function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   const wantedNames = askableFields.filter(({ isWanted }) => isWanted).map(({ name }) => name);
-  let missingNames = [...new Set([...lackingFields(operation, body), ...wantedNames])];
-  // An empty body is useless, even if no field is required.
-  if (missingNames.length === 0 && Object.keys(body).length === 0)
-    missingNames = askableFields.slice(0, 1).map(({ name }) => name);
+  const missingNames = [...new Set([...lackingFields(operation, body), ...wantedNames])];
   if (missingNames.length === 0) return [];
   if (canAsk(context) && missingNames.every((name) => findField(noun, name))) return askableFields;
   const flagTexts = missingNames.map((name) => {
@@ -103,12 +107,16 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): re
 }
 
 /** Asks for the value of a field, which the user may leave out. */
-async function askField(prompt: Prompt, { names, noun, client }: Access, field: Field): Promise<unknown> {
+async function askField(
+  prompt: Prompt,
+  { names, noun, client }: Access,
+  field: Field,
+): Promise<JsonValue | undefined> {
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = name.charAt(0).toUpperCase() + name.slice(1);
   if (field.name === 'categoryId' && names.hasList('categories')) return askCategory(prompt, names, label);
-  const { placeholder, parse, isOptional } = fieldKinds[field.kind];
+  const { placeholder, isOptional } = fieldKinds[field.kind];
   const choices = field.kind === 'status' ? statusesOf(client.contract, noun.name) : undefined;
   if (placeholder === undefined) return undefined;
   if (choices)
@@ -116,12 +124,14 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
       label,
       choices.map((choice) => ({ name: choice, value: choice })),
     );
-  return prompt.text(isOptional ? `${label} (Enter for none)` : label, (text) =>
-    isOptional && text === '' ? undefined : parse(text),
-  );
+  return prompt.text(isOptional ? `${label} (Enter for none)` : label, (text) => {
+    if (isOptional && text === '') return undefined;
+    if (field.kind === 'reference') return parseIdOrName(parseText(text));
+    return toServiceValue(field, parseText(text), client.contract, noun.name);
+  });
 }
 
-async function askCategory(prompt: Prompt, names: Names, label: string): Promise<unknown> {
+async function askCategory(prompt: Prompt, names: Names, label: string): Promise<JsonValue> {
   const records = await names.readList('categories');
   if (records.length === 0)
     throw new UsageError('there are no categories', 'create one with `petstore categories create`');

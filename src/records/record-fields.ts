@@ -3,7 +3,7 @@ import type { Field, FieldKind, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { categoryName, isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
-import { parseFileCount, parseFileId, parseId, parseQuantity } from '../input/numbers.ts';
+import { parseFileCount, parseFileId, parseId } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -14,9 +14,7 @@ interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. Without it the flag has no value, and no question is asked. */
   readonly placeholder?: string;
   readonly offers?: 'status';
-  /** Parses a flag or an answer. @throws ValueError if it is not valid. */
-  readonly parse: (text: string) => unknown;
-  /** Converts a value of a file, an editor or a flag to the form of the service. @throws ValueError if the service does not take it. */
+  /** Converts a value of a file, an editor, a flag or an answer to the form of the service. @throws ValueError if the service does not take it. */
   readonly toService: (value: JsonValue, bounds: Bounds | undefined) => JsonValue;
   /** True if the answer to a question for it may be empty. */
   readonly isOptional?: true;
@@ -24,35 +22,27 @@ interface FieldKindRules {
 }
 
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
-  name: { placeholder: 'name', parse: parseText, toService: requireText },
-  text: { placeholder: 'text', parse: requireText, toService: requireText, isOptional: true },
-  reference: {
-    placeholder: 'id or name',
-    parse: parseIdOrName,
-    toService: parseFileId,
-    column: { align: 'right' },
-  },
+  name: { placeholder: 'name', toService: requireText },
+  text: { placeholder: 'text', toService: requireText, isOptional: true },
+  reference: { placeholder: 'id or name', toService: parseFileId, column: { align: 'right' } },
   status: {
     placeholder: 'status',
     offers: 'status',
-    parse: parseText,
     toService: (value, bounds) => toServiceSpelling(requireText(value), bounds?.enum),
     column: { isState: true },
   },
   quantity: {
     placeholder: 'n',
-    parse: parseQuantity,
     toService: (value) => parseFileCount(value),
     column: { align: 'right' },
   },
   date: {
     placeholder: 'date',
-    parse: parseDate,
     toService: (value, bounds) => toServiceDate(parseDate(requireText(value).trim()), bounds),
     isOptional: true,
     column: { isTime: true },
   },
-  truth: { parse: parseBoolean, toService: (value) => parseBoolean(String(value)) },
+  truth: { toService: (value) => parseBoolean(String(value)) },
 };
 
 /**

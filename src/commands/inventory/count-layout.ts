@@ -64,12 +64,7 @@ export function countLayout(
       field('quantity', true, relative ? [...changeColumns, ...countColumns] : countColumns),
       field('expected', false, ['expected']),
     ],
-    missingHint: (missing, columns) => {
-      const change = columns.find((column) => changeColumns.includes(column.trim().toLowerCase()));
-      return missing === 'quantity' && change !== undefined
-        ? `the column ${change} is for --relative --delivery <number>`
-        : 'name the columns with --map petId=<column>,quantity=<column>';
-    },
+    missingHint: 'name the columns with --map petId=<column>,quantity=<column>; changes need --relative',
     toRow,
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',
