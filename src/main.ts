@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     import('./commands/index.ts'),
   ]);
   // The line, the config and the settings keep their errors for the command: nothing before the `try` could report them.
-  const commandLine = await readCommandLine(argv, program);
+  const commandLine = await readCommandLine(argv, program, io.packageDir);
   const { flags, isCompletion, usesConfig } = commandLine;
   const file = usesConfig ? await readConfigFile(io) : emptyConfigFile(io);
   const settings = resolveSettings(io, flags, file);

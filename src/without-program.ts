@@ -36,9 +36,10 @@ export function answerLine(
   const hasOnlyHelpFlags = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
   if (asksForHelp(words))
     return { code: hasOnlyHelpFlags ? showHelp(table, words, dist) : undefined, command: 'help' };
-  const { command, operands } = findMeaning(table, words);
+  const meaning = findMeaning(table, words);
+  const { command } = meaning;
   const name = command.path.replaceAll(' ', '-') || 'other';
-  const unknown = findUnknown(table, command, operands);
+  const unknown = findUnknown(table, meaning);
   if (!hasOnlyHelpFlags || (command.canRunAlone && !unknown)) return { code: undefined, command: name };
   const code = unknown ? refuse(unknown) : writeAll(2, readPage(dist, command.path, isStyled(2)), 2);
   return { code, command: name };

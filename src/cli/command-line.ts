@@ -5,19 +5,18 @@ import type { Output } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
-import { asksForHelp, findHelp, nameOf, readPage, readTable } from './command-words.ts';
-import { type GlobalFlags, writeFlags } from './flag.ts';
-import { parseLine } from './parse-line.ts';
 import {
-  type Action,
-  actionOf,
-  commandName,
-  flagsOf,
-  isGroup,
-  type ParsedLine,
-  type Program,
-  type Values,
-} from './verb.ts';
+  asksForHelp,
+  findHelp,
+  findMeaning,
+  findUnknown,
+  nameOf,
+  readPage,
+  readTable,
+} from './command-words.ts';
+import type { GlobalFlags } from './flag.ts';
+import { parseLine } from './parse-line.ts';
+import { type Action, actionOf, commandName, flagsOf, type ParsedLine, type Program } from './verb.ts';
 
 /** A command line that has been read and not yet run. */
 interface CommandLine {
@@ -30,52 +29,48 @@ interface CommandLine {
 }
 
 /** Reads a command line. If it is wrong, `run` of the result throws the error. */
-export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
+export async function readCommandLine(
+  argv: readonly string[],
+  program: Program,
+  packageDir: string,
+): Promise<CommandLine> {
+  const table = readTable(join(packageDir, 'dist'));
   if (argv[0] === '__complete') {
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
     // The flags before the cursor select the service and the columns whose values are offered.
-    const line = await parseLine(program, words.slice(0, -1));
+    const line = await parseLine(program, findMeaning(table, words.slice(0, -1)));
     const run = (context: Context) => program.complete(context, line, words).then(() => exitCodes.done);
     return { flags: line.flags, isCompletion: true, usesConfig: true, run };
   }
-  const line = await parseLine(program, argv);
-  const { values, command, problem } = line;
-  if (values.version === true) return readCommandLine(['version'], program);
+  const meaning = findMeaning(table, argv);
+  const line = await parseLine(program, meaning);
+  const { path, values, command, problem } = line;
+  if (values.version === true) return readCommandLine(['version'], program, packageDir);
   // In `-yh` only commander sees the flag.
-  if (values.help === true && !asksForHelp(argv)) return readCommandLine([...line.path, '--help'], program);
+  if (values.help === true && !asksForHelp(argv))
+    return readCommandLine([...path, '--help'], program, packageDir);
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
+  // A word behind an unknown flag may be its value, and is no unknown command. It may be a token, so no error names it.
+  const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
+  const unknown = findUnknown(table, flagAt === -1 ? meaning : findMeaning(table, argv.slice(0, flagAt)));
+  const isIncomplete = unknown !== undefined || (!action && !problem);
   // bin/petstore.js answers most of these lines without the program.
-  if (asksForHelp(argv) || problem?.kind === 'no-verb')
+  if (asksForHelp(argv) || isIncomplete)
     return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
   const usesConfig = action?.wrongSettings !== 'unread';
-  const run = async (context: Context) => {
-    // In `pets upate --status sold` the flag is unknown only because the command before it is.
-    const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : 0;
-    if (isGroup(command) && flagAt > 0) findPage(context, argv.slice(0, flagAt));
-    return await runLine(context, line);
-  };
-  return { flags, isCompletion: false, usesConfig, run };
+  return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line) };
 }
 
 /** Prints the help page that a line asks for, or the page of a group without a verb. @throws UsageError for an unknown command. */
 export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
-  const page = findPage(context, argv);
+  const dist = join(context.io.packageDir, 'dist');
+  const help = findHelp(readTable(dist), argv);
+  if (typeof help !== 'string') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   const isStyled = (await context.style(stream)) !== plainStyle;
-  await context.io[stream].write(readPage(distOf(context), page, isStyled));
+  await context.io[stream].write(readPage(dist, help, isStyled));
   return stream === 'stderr' ? exitCodes.usage : exitCodes.done;
-}
-
-/** Finds the name of the help page of a line. @throws UsageError for an unknown command. */
-function findPage(context: Context, argv: readonly string[]): string {
-  const help = findHelp(readTable(distOf(context)), argv);
-  if (typeof help !== 'string') throw new UsageError(help.message, help.hint);
-  return help;
-}
-
-function distOf({ io }: Context): string {
-  return join(io.packageDir, 'dist');
 }
 
 /**
@@ -90,26 +85,20 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   const action = actionOf(line.command);
   if (line.problem || !action) throw toParseError(line);
   const { values } = line;
-  requireValidValues(name, action, values);
+  const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
+  if (wrongValue) throw wrongValue;
   await requireValidSettings(context, action);
   const view = await action.view?.(context, values);
   const { flags, io } = context;
-  if (!view) requireNoColumnFlags(context, name);
-  else if (flags.fields?.join() === 'help') {
+  if (!view && (flags.fields ?? flags.sort) !== undefined)
+    throw new UsageError(`${name}: --fields and --sort do not apply: it prints no columns`);
+  if (view && flags.fields?.join() === 'help') {
     await io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
     return exitCodes.done;
-  } else requireColumns(view, flags);
+  }
+  if (view) requireColumns(view, flags);
   const output = await action.run(context, values);
   return output ? printOutput(context, output, view) : exitCodes.done;
-}
-
-/** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */
-function requireValidValues(name: string, action: Action, values: Values): void {
-  const takenKeys = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
-  const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !takenKeys.includes(key));
-  if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
-  const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
-  if (wrongValue) throw wrongValue;
 }
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */
@@ -122,14 +111,6 @@ async function requireValidSettings({ settings, notice }: Context, { wrongSettin
   for (const { message, details } of problems)
     await notice('warning', [message, details.hint].filter(Boolean).join('; '));
   for (const warning of warnings) await notice('warning', warning);
-}
-
-/** @throws UsageError for `--fields` or `--sort` of a command that prints no columns. */
-function requireNoColumnFlags({ flags: { fields, sort } }: Context, name: string): void {
-  if (fields === undefined && sort === undefined) return;
-  throw new UsageError(
-    `${name}: ${fields === undefined ? '--sort' : '--fields'} does not apply: it prints no columns`,
-  );
 }
 
 /**
@@ -175,9 +156,5 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
     flagName,
     names.filter((each) => !guardedFlags.includes(each)),
   );
-  if (near !== undefined) return new UsageError(sentence, `did you mean ${near}?`);
-  return new UsageError(
-    sentence,
-    path.length === 0 ? `put a flag of a command after the command; ${seeHelp}` : seeHelp,
-  );
+  return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
 }

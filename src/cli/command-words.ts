@@ -36,8 +36,10 @@ export interface WordTable {
   readonly topics: readonly string[];
 }
 
-interface LineMeaning {
+export interface LineMeaning {
   readonly command: CommandWords;
+  /** The words without the names of the command: its flags and arguments. */
+  readonly rest: readonly string[];
   /** The words that are not commands, flags or values of flags. */
   readonly operands: readonly string[];
   /** The flag that waits for its value at the end of the line. */
@@ -115,18 +117,18 @@ export function asksForHelp(words: readonly string[]): boolean {
 export function findHelp(table: WordTable, words: readonly string[]): string | UnknownCommand {
   const rest = withoutHelp(words);
   // `runs --help` is the help of a command, and `help runs` is a topic.
-  const { command, operands } = findMeaning(table, rest);
-  const name = [command.path, ...operands].join(' ').trim();
+  const meaning = findMeaning(table, rest);
+  const { path } = meaning.command;
+  const name = [path, ...meaning.operands].join(' ').trim();
   if (words[0] === 'help' && table.topics.includes(name)) return `help ${name}`;
   if (words.length === 0) return 'introduction';
-  return findUnknown(table, command, operands) ?? command.path;
+  return findUnknown(table, meaning) ?? path;
 }
 
 /** Returns the error for a word that a group does not have as a command. */
 export function findUnknown(
   table: WordTable,
-  { path, verbs }: CommandWords,
-  [word]: readonly string[],
+  { command: { path, verbs }, operands: [word] }: LineMeaning,
 ): UnknownCommand | undefined {
   if (verbs.length === 0 || word === undefined) return undefined;
   const name = ['petstore', path].join(' ').trimEnd();
@@ -140,22 +142,33 @@ export function findUnknown(
 export function findMeaning(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
   let pending: WordSlot | undefined;
+  const rest: string[] = [];
   const operands: string[] = [];
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
     const isFlag = word.startsWith('-') && word !== '-';
     if (pending && !(isFlag && pending.syntax.includes('['))) {
       pending = undefined;
     } else if (word === '--') {
-      return { command, operands, pending: undefined, isAfterDashes: true };
+      return {
+        command,
+        rest: [...rest, ...words.slice(at)],
+        operands,
+        pending: undefined,
+        isAfterDashes: true,
+      };
     } else if (isFlag) {
       pending = openFlag(flagSlots(table, command), word);
     } else {
       const verb = operands.length === 0 ? findVerb(table, command.path, word) : undefined;
-      if (verb) command = verb;
-      else operands.push(word);
+      if (verb) {
+        command = verb;
+        continue;
+      }
+      operands.push(word);
     }
+    rest.push(word);
   }
-  return { command, operands, pending, isAfterDashes: false };
+  return { command, rest, operands, pending, isAfterDashes: false };
 }
 
 /** Finds the possible completions of the last word. */

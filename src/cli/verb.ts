@@ -79,7 +79,7 @@ export interface Program extends CommandEntry, Group {
   complete(context: Context, line: ParsedLine, words: readonly string[]): Promise<void>;
 }
 
-/** A command line as commander has read it. */
+/** A command line that has been read. */
 export interface ParsedLine {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
@@ -91,9 +91,9 @@ export interface ParsedLine {
   readonly problem: LineProblem | undefined;
 }
 
-/** What is wrong with a line. `no-verb`: a group has no verb on the line, or an unknown one. `word` has the value after `=`, if any. */
+/** What is wrong with the flags and arguments of a line. `word` has the value after `=`, if any. */
 export type LineProblem =
-  | { readonly kind: 'no-verb' | 'wrong-word'; readonly message: string }
+  | { readonly kind: 'wrong-word'; readonly message: string }
   | { readonly kind: 'unknown-flag'; readonly word: string };
 
 export async function loadCommand(command: Command | Unloaded): Promise<Command> {

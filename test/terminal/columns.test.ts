@@ -44,6 +44,6 @@ const silent = (await plainExamples((node) => !hasView(node))).filter((line) => 
 test.each(silent)('%j takes no --sort, because it prints no columns', async (line) => {
   await using server = await recordingServer({});
   const run = await runAt(server, `${line.replace(' -- ', ' ')} --sort name`);
-  expect(run).toMatchObject(failed(2, '--sort does not apply: it prints no columns\n'));
+  expect(run).toMatchObject(failed(2, '--fields and --sort do not apply: it prints no columns\n'));
   expect(server.requests).toEqual([]);
 });

@@ -48,10 +48,8 @@ test.each([
   ['pets -q 2', "pets: unknown command '2'"],
   ['--dry-run petz', "unknown command 'petz'"],
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
-  [
-    '--nonsense pets list',
-    "unknown option '--nonsense'\nhint: put a flag of a command after the command; see `petstore --help`",
-  ],
+  ['--nonsense pets list', "pets list: unknown option '--nonsense'\nhint: see `petstore pets list --help`"],
+  ['--token s3cret pets list', "petstore: unknown option '--token'\nhint: see `petstore --help`"],
   ['pets --nonsense list', "unknown option '--nonsense'"],
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown option '--dry-run'"],
