@@ -5,7 +5,7 @@ import type { OperationId } from './api/nouns.ts';
 import type { CheckedService } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
-import { attemptText, traceOf } from './client/send-call.ts';
+import { traceOf } from './client/send-call.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { type Header, parseHeaderFlag, requireSecure, toHeaders } from './client/user-request.ts';
@@ -120,12 +120,9 @@ function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): Ca
   };
 }
 
-/** The shortest wait for a retry that a person is told about. */
-const longWaitMs = 2000;
-
 /**
- * Makes the observer of a client. It prints the trace of -v, or on a terminal why a single command waits, and a notice with the first
- * success of an operation that is deprecated or may change.
+ * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
+ * may change.
  */
 function createObserver(context: Context, purpose: ClientPurpose): (event: ClientEvent) => void {
   const { notice, io, flags, secrets } = context;
@@ -141,13 +138,7 @@ function createObserver(context: Context, purpose: ClientPurpose): (event: Clien
       return;
     }
     const { operation, attempt } = event;
-    const { response, nextDelayMs = 0 } = attempt;
-    // A run has its bar.
-    if (level === 0 && purpose === 'records' && io.stderr.isTerminal && nextDelayMs >= longWaitMs)
-      void notice(
-        'status',
-        `${attemptText(attempt)}; the next attempt in ${Math.round(nextDelayMs / 1000)} s`,
-      );
+    const { response } = attempt;
     if (!isWatched || !operation || remarked.has(operation.id) || !response || response.status >= 300) return;
     remarked.add(operation.id);
     const lifecycle = lifecycleText(operation, response.headers);

@@ -212,15 +212,10 @@ export function traceOf(attempt: Attempt, level: number, secrets: Secrets): stri
   return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
 }
 
-/** Returns what became of an attempt: `504 from a gateway`, `connection refused`. */
-export function attemptText({ response, author, error }: Attempt): string {
-  if (!response) return error?.message ?? 'no answer';
-  return `${response.status}${author === 'gateway' ? ' from a gateway' : ''}`;
-}
-
-function shownResult(attempt: Attempt): string {
-  const { number, elapsedMs, nextDelayMs } = attempt;
-  const result = attemptText(attempt);
+/** Returns what became of an attempt: `504 from a gateway in 12 ms`. */
+function shownResult({ response, author, error, number, elapsedMs, nextDelayMs }: Attempt): string {
+  const sender = author === 'gateway' ? ' from a gateway' : '';
+  const result = response ? `${response.status}${sender}` : (error?.message ?? 'no answer');
   const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
   const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
   return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;

@@ -75,10 +75,3 @@ test.each([
     expect(stderr.match(notice) ?? []).toHaveLength(isShown ? 1 : 0);
   },
 );
-
-test('on a terminal a single command says why it waits for 2 s or longer', async () => {
-  const busy = { status: 503, headers: { 'retry-after': '2', 'content-type': 'text/html' }, body: '<p>' };
-  await using server = await recordingServer({}, () => (server.requests.length > 1 ? { body: [] } : busy));
-  const { stderr } = await runAt(server, 'pets list -o ids', { terminals: ['stderr'] });
-  expect(stderr).toBe('503 from a gateway; the next attempt in 2 s\n');
-});
