@@ -23,7 +23,7 @@ export interface Attempt {
   readonly retryAfterMs?: number | undefined;
   /** The delay before the next attempt, in milliseconds, if there is one. */
   readonly nextDelayMs?: number | undefined;
-  /** A clause that says why there is no further attempt although the answer allows one. */
+  /** Why there is no further attempt although the answer allows one: the hint of the error. */
   readonly whyNoRetry?: string | undefined;
 }
 

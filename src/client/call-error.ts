@@ -26,18 +26,8 @@ export function responseError(soFar: CallSoFar, response: HttpResponse): CliErro
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
-  const kind = isPerhapsApplied(attempts)
-    ? 'unavailable'
-    : errorKindOf(status, author, request.method, operation?.isList);
-  const hint = hintOf({ call, response, author, kind });
-  return new CliError(kind, why + senderClause(soFar), {
-    ...callDetails(soFar),
-    status,
-    author,
-    code,
-    serviceMessage,
-    hint,
-  });
+  const kind = errorKindOf(status, author, request.method, operation?.isList);
+  return errorOf(soFar, { response, author, kind }, why, { status, author, code, serviceMessage });
 }
 
 /**
@@ -47,17 +37,22 @@ export function responseError(soFar: CallSoFar, response: HttpResponse): CliErro
  */
 export function callError<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
+  const { message, details, kind } = thrown;
+  const { noAnswer, status = soFar.attempts.at(-1)?.response?.status } = details;
+  const why = soFar.call.client.secrets.mask(message);
+  return errorOf(soFar, { error: thrown, kind }, why, { noAnswer, status, cause: thrown });
+}
+
+function errorOf(
+  soFar: CallSoFar,
+  failure: Failure & { readonly kind: ErrorKind },
+  why: string,
+  details: ErrorDetails,
+): CliError {
   const { call, attempts } = soFar;
-  const { message, details } = thrown;
-  const kind = isPerhapsApplied(attempts) ? 'unavailable' : thrown.kind;
-  const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
-  return new CliError(kind, call.client.secrets.mask(message) + senderClause(soFar), {
-    ...callDetails(soFar),
-    noAnswer,
-    status,
-    hint: hintOf({ call, error: thrown }),
-    cause: thrown,
-  });
+  const kind = isPerhapsApplied(attempts) ? 'unavailable' : failure.kind;
+  const hint = attempts.at(-1)?.whyNoRetry ?? hintOf({ ...failure, call, kind });
+  return new CliError(kind, why + senderClause(soFar), { ...callDetails(soFar), ...details, hint });
 }
 
 /** Returns a clause that names the forward proxy, unless the body of the answer shows that the service has sent it. */
@@ -76,7 +71,6 @@ export function callDetails({ call, attempts }: CallSoFar): ErrorDetails {
     attempts: attempts.length,
     retryAfterMs: last?.retryAfterMs,
     requestId: last?.requestId,
-    addition: last?.whyNoRetry,
     retryable: last !== undefined && mayRetry(last),
     isPerhapsApplied: isPerhapsApplied(attempts),
   };

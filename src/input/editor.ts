@@ -59,11 +59,10 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
   });
   const path = join(folder, editing.fileName);
   const fileNote = `the text is kept in ${path}`;
-  const withFile = <Thrown>(error: Thrown) => {
-    if (!(error instanceof CliError) || !existsSync(path)) return error;
-    const { addition } = error.details;
-    return error.with({ addition: addition === undefined ? fileNote : `${addition}; ${fileNote}` });
-  };
+  const withFile = <Thrown>(error: Thrown) =>
+    error instanceof CliError && existsSync(path)
+      ? error.with({ serviceMessage: undefined }, `${error.message}; ${fileNote}`)
+      : error;
   let value: Value | undefined;
   let result: Result | undefined;
   try {

@@ -62,12 +62,12 @@ export function errorSentence(error: CliError): string {
   return request === '' ? errorMessage(error) : `${errorMessage(error)} (${request})`;
 }
 
-/** Joins what is wrong, the number of attempts, whether the request may have been applied, and the addition. */
+/** Joins what is wrong, the number of attempts, and whether the request may have been applied. */
 export function errorMessage({ message, details }: CliError): string {
-  const { attempts = 0, isPerhapsApplied, method, addition } = details;
+  const { attempts = 0, isPerhapsApplied, method } = details;
   const count = attempts > 1 ? `after ${attempts} attempts` : undefined;
   // The error of a run has no request, and its message says how many rows are unknown.
-  return joinPresent([message, count, isPerhapsApplied && method ? uncertainty : undefined, addition]) ?? '';
+  return joinPresent([message, count, isPerhapsApplied && method ? uncertainty : undefined]) ?? '';
 }
 
 const uncertainty = 'the request may have been applied';
@@ -88,7 +88,7 @@ export function errorJson(error: CliError, warnings: ReadonlySet<string>): strin
 
 function toJson(error: CliError): object {
   const { code, status, method, url, attempts, retryable, isPerhapsApplied, requestId } = error.details;
-  const { serviceMessage, addition, hint } = error.details;
+  const { serviceMessage, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
     // All signals have one kind. The exit code distinguishes them.
@@ -103,7 +103,7 @@ function toJson(error: CliError): object {
     applied: isPerhapsApplied ? 'unknown' : undefined,
     requestId,
     // The message of the service replaces ours, so the hint has what ours would add.
-    hint: isFromService ? joinPresent([isPerhapsApplied ? uncertainty : undefined, addition, hint]) : hint,
+    hint: isFromService ? joinPresent([isPerhapsApplied ? uncertainty : undefined, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }

@@ -50,8 +50,6 @@ export interface ErrorDetails {
   readonly code?: string | undefined;
   /** The service's own message, if it sent one. JSON output has it instead of the message for people. */
   readonly serviceMessage?: string | undefined;
-  /** A clause that people read after the message, such as `the service asks to wait 60 s`. */
-  readonly addition?: string | undefined;
   /** Why there is no valid answer, if that is the error. */
   readonly noAnswer?: NoAnswer | undefined;
   readonly author?: Author | undefined;
