@@ -85,7 +85,7 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
   };
   server.on('request', respond);
   await once(server.listen({ host, port }), 'listening').catch((error) => {
-    throw toListenError(error, `${host}:${port}`);
+    throw new CliError('failed', `listen on ${host}:${port}: ${systemReason(error)}`, { cause: error });
   });
   return {
     url: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
@@ -96,14 +96,6 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
       clearTimeout(timer);
     },
   };
-}
-
-function toListenError(error: NodeJS.ErrnoException, address: string): CliError {
-  const hint = error.code === 'EADDRINUSE' ? '--port 0 takes a free one' : undefined;
-  return new CliError('failed', `listen on ${address}: ${systemReason(error)}`, {
-    hint,
-    cause: error,
-  });
 }
 
 /** Returns the host for the server's URL. For a server on every address it is the loopback address of the same family. */

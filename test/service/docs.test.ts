@@ -182,8 +182,7 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
     expect(created.status).toMatch(/^201 Created/);
     const list = await tryOut('listPets', { limit: '1' });
     expect(list.body).toMatch(/^\[\n {2}\{\n {4}"id": 1,/);
-    await page.locator('#listPets select[name=status]').selectOption('sold');
-    expect((await tryOut('listPets', { limit: '1' })).body).toContain('"sold"');
+    expect((await tryOut('listPets', { limit: '1', status: 'sold' })).body).toContain('"sold"');
     expect(troubles).toEqual([]);
     const failed = await tryOut('getPet', { petId: '999' });
     expect(failed.status).toMatch(/^404 Not Found/);

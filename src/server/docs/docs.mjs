@@ -20,7 +20,7 @@ function requestOf(form) {
   const query = new URLSearchParams();
   let path = form.dataset.path ?? '';
   for (const field of form.querySelectorAll('[data-in]')) {
-    const value = field.type === 'checkbox' ? (field.checked ? 'true' : '') : field.value.trim();
+    const value = field.value.trim();
     if (field.dataset.in === 'path') path = path.replace(`{${field.name}}`, encodeURIComponent(value));
     else if (value !== '') query.append(field.name, value);
   }
@@ -64,7 +64,6 @@ async function send(form) {
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
     const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '');
     const status = element('p', `${response.status} ${response.statusText}`, 'status');
-    status.dataset.kind = response.ok ? 'success' : 'failure';
     status.append(element('span', ` in ${elapsedMs} ms`));
     const { id } = form.closest('article');
     const text = isJson ? indentJson(body) : body;

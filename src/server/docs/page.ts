@@ -126,7 +126,7 @@ function badgesOf(operation: DocsOperation['operation']): HtmlPart {
     operation['x-stability'] === 'beta' && 'Beta',
     operation['x-stability'] === 'experimental' && 'Experimental',
   ];
-  return badges.map((badge) => badge && html` <span class="badge ${badge.toLowerCase()}">${badge}</span>`);
+  return badges.map((badge) => badge && html` <span class="badge">${badge}</span>`);
 }
 
 function noticesOf(operation: DocsOperation['operation']): HtmlPart {
@@ -140,7 +140,7 @@ function noticesOf(operation: DocsOperation['operation']): HtmlPart {
 }
 
 function renderCall(label: string, line: string): Html {
-  return html`<div class="call"><pre tabindex="0" role="region" aria-label="Command line, ${label}"><code>${line}</code></pre></div>
+  return html`<pre tabindex="0" role="region" aria-label="Command line, ${label}"><code>${line}</code></pre>
 `;
 }
 
@@ -154,7 +154,7 @@ function renderTryIt(docsOperation: DocsOperation, { readOnly }: PageOptions): H
     return html`<p class="note">This server is read-only, so this operation cannot be tried here.</p>`;
   return html`<form class="try" data-method="${method}" data-path="${path}" aria-label="Try ${id}">
 <h4>Try it</h4>
-${parameters.map((parameter) => renderField(document, id, parameter))}
+${parameters.map((parameter) => renderField(id, parameter))}
 ${
   body &&
   html`<div class="field"><label for="${id}-body">Body <span class="hint">application/json</span></label>
@@ -165,17 +165,9 @@ ${
 </form>`;
 }
 
-function renderField(document: OpenApi, id: string, parameter: OpenApiParameter): Html {
-  const { name, required, example } = parameter;
-  const { enum: choices, type } = resolveSchema(document, parameter.schema);
-  const field = html`id="${id}-${name}" name="${name}" data-in="${parameter.in}"${required && ' required'}`;
-  const control = Array.isArray(choices)
-    ? html`<select ${field}>${!required && html`<option value="">(left out)</option>`}${choices.map((choice) => html`<option>${String(choice)}</option>`)}</select>`
-    : type === 'boolean'
-      ? html`<input type="checkbox" ${field}>`
-      : html`<input type="text" ${field}${type === 'integer' && html` inputmode="numeric"`} autocomplete="off" value="${printExample(example)}">`;
-  return html`<div class="field"><label for="${id}-${name}"><code>${name}</code> <span class="hint">${parameter.in}${required && ', required'}</span></label>
-${control}</div>
+function renderField(id: string, { name, in: place, required, example }: OpenApiParameter): Html {
+  return html`<div class="field"><label for="${id}-${name}"><code>${name}</code> <span class="hint">${place}${required && ', required'}</span></label>
+<input type="text" id="${id}-${name}" name="${name}" data-in="${place}"${required && ' required'} autocomplete="off" value="${printExample(example)}"></div>
 `;
 }
 
