@@ -1,7 +1,6 @@
 import { announcesEnd, sunsetOf } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { idParameter, type Operation, type Parameter } from '../api/operations.ts';
-import { int64Max } from '../api/record-values.ts';
 import { isShown } from '../api/same-values.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
 import { faultOfNext, statedNext } from '../client/page-walk.ts';
@@ -30,8 +29,7 @@ export async function checkList(context: CheckContext, operation: Operation): Pr
 export async function checkGet(context: CheckContext, operation: Operation): Promise<Finding | Finding[]> {
   if (!idParameter(operation)) return judgeRead(context, await context.ask(operation));
   const list = await askList(context, operation);
-  const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
-  const id = list && listedIds(list).find((each) => each >= 0n && each >= minimum && each <= maximum);
+  const id = list && listedIds(list).find((each) => each >= 0n);
   if (!list || id === undefined)
     return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
   const answer = await context.ask(operation, { id });

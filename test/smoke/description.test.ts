@@ -116,13 +116,6 @@ describe.concurrent('what a description says, and what it does not', () => {
 
   test.each<[title: string, spoil: Change, result: string, reason: string]>([
     ['too large', on('/categories/1006', refusing(400)), 'pass', '404 Not Found'],
-    ['not processable', on('/categories/1006', refusing(422)), 'pass', '404 Not Found'],
-    [
-      'that of a record',
-      on('/categories/1006', (answer) => ({ ...withBody(answer, { id: 1006, name: 'Cats' }), status: 200 })),
-      'pass',
-      '404 Not Found',
-    ],
     ['never known', on(/^\/categories\/\d{3,}$/, refusing(400)), 'fail', 'answered 400 Bad Request'],
   ])('an unused id that is %s is followed by 2147483647', async (_, spoil, result, reason) => {
     const run = await smokeOf(spoil, ['--only', 'error']);
