@@ -175,7 +175,7 @@ export function homeFolder(io: Io): string {
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
     // With a relative HOME the config would be in whatever folder is current.
-    return HOME === undefined ? systemModule().homedir() : systemModule().userInfo().homedir;
+    return systemModule().userInfo().homedir;
   } catch {
     return resolve('/');
   }

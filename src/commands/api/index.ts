@@ -35,15 +35,7 @@ const operationsVerb = verb({
   },
   async run(context) {
     const contract = await context.contract();
-    const missing = [...contract.missing];
-    const idsOf = (why: string) => missing.flatMap(([id, each]) => (each === why ? id : [])).join(', ');
-    return {
-      kind: 'list',
-      pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-      notices: [...new Set(contract.missing.values())].map(
-        (why) => ['note', `${idsOf(why)}: ${why}`] as const,
-      ),
-    };
+    return { kind: 'list', pages: [operationIds.map((id) => toOperationRecord(id, contract))] };
   },
 });
 
