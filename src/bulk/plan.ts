@@ -77,35 +77,36 @@ async function readAll(
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
-  const { canList, canReadEach, isWholeInList } = port.abilities;
+  const { canList, canReadEach } = port.abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const isRead = new Uint8Array(rows.length);
   let at = 0;
-  const takeOnce = (id: bigint, record: ServiceRecord | undefined) => {
+  const takeOnce = (id: bigint, record: ServiceRecord | undefined, isListed = false) => {
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
     // A list that changes during the reading may contain a record twice.
     if (row?.id !== id || isRead[at]) return;
+    if (isListed && record && !port.isShownInList(row.intent, record)) return;
     isRead[at] = 1;
     at += 1;
     take(row, record);
   };
   const unreadRows = () => rows.filter((_, index) => !isRead[index]);
   const readList = async () => {
-    for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), record);
+    for await (const page of port.list())
+      for (const record of page) takeOnce(port.idOf(record), record, true);
   };
-  const usesList = !canReadEach || (isWholeInList && rows.length >= minRowsForList);
-  if (rows.length > 0 && canList && usesList)
+  if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
     } catch (error) {
       // The records are read one by one instead.
       if (!canReadEach || !(error instanceof CutListError)) throw error;
     }
-  // A list may leave a record out, because it changes while it is read or because it shows only some records. So each record that it
-  // lacks is read by itself.
+  // A list may leave a record out, because it changes while it is read or because it shows only some records. So each record or field
+  // that it lacks is read by itself.
   if (canReadEach)
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),

@@ -268,7 +268,10 @@ export function isMissing(error: unknown): boolean {
 
 /** Returns the reason of a system error for people, such as `no space left on device`. */
 export function systemReason(error: unknown): string {
-  const { errno = 0 } = error as NodeJS.ErrnoException;
+  const { code, errno = 0, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ENOTFOUND') return 'no such host';
+  if (code === 'EAI_AGAIN') return 'the name cannot be looked up now';
+  if (code === 'ENOENT' && syscall?.startsWith('spawn')) return 'no such command';
   return getSystemErrorMap().get(errno)?.[1] ?? messageOf(error);
 }
 

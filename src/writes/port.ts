@@ -20,8 +20,6 @@ export interface Abilities extends WriteAbilities, Required<HiddenFields> {
   readonly canRead: boolean;
   /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
   readonly canReadEach: boolean;
-  /** True if the list shows whole records. Of records with many fields it may leave some out, or show null for them. */
-  readonly isWholeInList: boolean;
   /** True if a record must be read right before it is written, because its other fields or its ETag are sent with it. */
   readonly readsFirst: boolean;
   /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
@@ -47,6 +45,8 @@ export interface RecordPort {
   /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly ServiceRecord[]>;
   idOf(record: ServiceRecord): bigint;
+  /** Returns true if a record of the list has the value that a row is about. A list may show less than the record itself. */
+  isShownInList(intent: Intent, record: ServiceRecord): boolean;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
   /**
@@ -100,7 +100,6 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (sendsWhole || !run)),
     canList: operations.has(ids.list),
-    isWholeInList: isCount || !operations.has(ids.get),
     canRemove: operations.has(ids.delete),
     canRemoveFields: update?.method !== 'PATCH',
     readsFirst: sendsWhole || needsTag === true,
@@ -130,6 +129,12 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     },
     list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
+    isShownInList(intent, record) {
+      if (isCount || !operations.has(ids.get)) return true;
+      const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(record.fields) : [])];
+      // A list may have null for a field that only the record itself shows.
+      return Object.values(fieldsOf(record.fields, names)).every((field) => (field ?? null) !== null);
+    },
     valueOf(intent, record) {
       if (record === undefined) return null;
       const { fields } = record;

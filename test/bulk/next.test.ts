@@ -80,7 +80,6 @@ const abilities = {
   createsBy: 'PUT' as const,
   mayCreate: true,
   isEmbedded: false,
-  isWholeInList: true,
   readsFirst: false,
   defaults: {},
   writeOnly: new Set<string>(),

@@ -11,7 +11,7 @@ import * as mode from './modes.ts';
 const connections = 3;
 const set = { id: 1n, body: { quantity: 5 } };
 
-describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
+describe.concurrent.each(Object.entries(transports))('over %s', (name, open) => {
   test('no more sockets are open than allowed, and they are reused', async () => {
     const slowly = (exchange: Exchange) => setTimeout(() => mode.wellBehaved(exchange), 5);
     await using server = await misbehave(mode.always(slowly));
@@ -34,7 +34,8 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     });
     const created = await client.write('createCategory', { body: { name: 'Dogs' } });
     expect(created.attempt).toMatchObject({ number: 1, isSent: true });
-    expect(created.reason?.code).toBe('reset');
+    // A single command gives a POST a connection of its own.
+    expect(created.reason?.code).toBe(name === 'node:http' ? undefined : 'reset');
   });
 
   test('a queued request ends at its deadline and is never sent', async () => {

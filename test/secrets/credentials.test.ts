@@ -98,7 +98,7 @@ describe('a token that cannot be read is an error that names its source, and sho
     ['PETSTORE_TOKEN_FILE', 'a\u0007', "the token's character 2 is not allowed in a header"],
     ['PETSTORE_TOKEN_FILE', '\n', 'the token is empty'],
     ['PETSTORE_TOKEN_FILE', '', 'the token is empty'],
-    ['PETSTORE_TOKEN_COMMAND', '/nonexistent/command s3cret', 'no such file or directory'],
+    ['PETSTORE_TOKEN_COMMAND', '/nonexistent/command s3cret', 'no such command'],
     ['PETSTORE_TOKEN_COMMAND', '/etc/passwd', 'permission denied'],
     ['PETSTORE_TOKEN_COMMAND', `sh -c 'echo s3cret; echo "+ s3cret" >&2; exit 1'`, 'exited with 1'],
     [

@@ -36,6 +36,7 @@ test('every request names the program and the media type it accepts, and asks fo
 test.each([
   [{ PETSTORE_CA_CERT: '/nonexistent/ca.pem' }, '/nonexistent/ca.pem: no such file or directory'],
   [{ PETSTORE_CLIENT_CERT: `${process.cwd()}/package.json` }, 'package.json: not a PEM certificate'],
+  [{ PETSTORE_CLIENT_KEY: `${process.cwd()}/package.json` }, 'the client key has no certificate'],
 ])('a wrong TLS file is named before anything is sent: %o', async (env, why) => {
   const run = await runCli('inventory list --base-url https://127.0.0.1:9', { env });
   expect(run).toMatchObject(failed(2, why));

@@ -104,7 +104,7 @@ test.each([
   [['--empty', '--pets', '3'], "'--empty' cannot be used with option '--pets <n>'"],
   [['--data', 'x.json', '--pets', '3'], "'--pets <n>' cannot be used with option '--data <file>'"],
   [['--data', '/nonexistent/shop.json'], '--data /nonexistent/shop.json: no such file'],
-  [['--port', '0', '-q', '--', './nosuch'], 'run ./nosuch: no such file or directory'],
+  [['--port', '0', '-q', '--', './nosuch'], 'run ./nosuch: no such command'],
 ])('serve refuses %j', async (words, why) => {
   expect(await runCli(['serve', ...words])).toMatchObject(failed(2, why));
 });

@@ -37,7 +37,9 @@ export async function createNodeHttpTransport({
     const allHeaders: OutgoingHttpHeaders = { host: origin.host, ...(headers as OutgoingHttpHeaders) };
     // Node sends no length with a DELETE, so the server would read the body as the next request.
     if (body !== undefined) allHeaders['content-length'] = Buffer.byteLength(body);
-    const message = open({ ...target, method, path: pathOf(url), headers: allHeaders });
+    // A POST is never repeated, so it does not use a connection that the server may be closing.
+    const connection = method === 'POST' ? { agent: false } : {};
+    const message = open({ ...target, ...connection, method, path: pathOf(url), headers: allHeaders });
     message.on('socket', (socket) => {
       if (message.reusedSocket) onSending();
       else socket.once(isSecure ? 'secureConnect' : 'connect', onSending);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
-import { InputError, systemReason } from '../../process/errors.ts';
+import { InputError, systemReason, UsageError } from '../../process/errors.ts';
 import { readWhole } from '../../process/files.ts';
 
 /** What a TLS connection needs besides Node's own defaults, as PEM texts. */
@@ -37,6 +37,8 @@ export async function readTlsFiles(
   { roots, ca, cert, key }: NamedTlsFiles,
   extraFile: string | undefined,
 ): Promise<TlsFiles> {
+  if (key && !cert)
+    throw new UsageError(`${key.givenBy}: the client key has no certificate`, 'name it with client-cert');
   const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
