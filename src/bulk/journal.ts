@@ -1,8 +1,8 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CliError, fileError } from '../process/errors.ts';
-import { syncPath } from '../process/files.ts';
+import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isOpen, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import { type Run, targetName } from './run.ts';
@@ -94,7 +94,7 @@ export class Journal {
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
   sync(): void {
     this.attempt(() => {
-      fsyncSync(this.file);
+      syncFile(this.file);
       if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
     });
   }

@@ -3,6 +3,7 @@ import { newRow } from '../bulk/run-row.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
+import { moreLikeThis } from '../process/text.ts';
 import { openAccess } from '../records/access.ts';
 import { extraFields, type RecordFlags } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
@@ -30,6 +31,12 @@ export async function writeFileRecords(
   const unused = new Set(input.rows.flatMap((row) => row.unused));
   if (unused.size > 0)
     await context.notice('note', `${kind} does not use ${[...unused].join(', ')} of ${input.file.name}`);
+  const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
+  if (nullRow)
+    await context.notice(
+      'warning',
+      `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is read as text${moreLikeThis(others.map(({ line }) => line))}; leave a cell without a value empty`,
+    );
   const rows = input.rows.map(({ line, id, text, fields }) =>
     newRow({ line, id, intent: toIntent(kind, fields), text }),
   );

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileError } from './errors.ts';
+import { fileError, systemCode } from './errors.ts';
 import { processId } from './io.ts';
 import { bytesText } from './text.ts';
 
@@ -98,7 +98,7 @@ export function replaceFileSync(
     try {
       if (typeof data === 'string') writeFileSync(file, data);
       else for (const line of data) writeFileSync(file, `${line}\n`);
-      if (isSynced) fsyncSync(file);
+      if (isSynced) syncFile(file);
     } finally {
       closeSync(file);
     }
@@ -112,6 +112,15 @@ export function replaceFileSync(
 
 /** conf writes with it, in place of the package atomically (`.ci/lean-packages.mjs`). */
 export { replaceFileSync as writeFileSync };
+
+/** Writes the content of an open file to the disk, so that it survives a power cut. Node under --permission refuses the call. */
+export function syncFile(file: number): void {
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    if (systemCode(error) !== 'ERR_ACCESS_DENIED') throw error;
+  }
+}
 
 /** Writes the entries of a folder, or the content of a file, to the disk. Does nothing if the system does not allow it. */
 export function syncPath(path: string): void {

@@ -18,6 +18,8 @@ export interface RecordRow extends InputRow {
   readonly fields: Fields;
   /** The columns or keys of the file that are not used. */
   readonly unused: readonly string[];
+  /** A text that may stand for a missing value: `name NULL`. */
+  readonly nullText: string | undefined;
 }
 
 /**
@@ -49,9 +51,18 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
         id: kind === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { ...record, values: usedValues }, extra) : {},
         unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
+        nullText: record.isOfTable ? findNullText(usedValues, text) : undefined,
       };
     },
   };
+}
+
+/** What databases, R, pandas, Python and Excel write for a missing value. They put quotes around a text. */
+const nullTexts: ReadonlySet<unknown> = new Set(['NULL', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
+
+function findNullText(values: JsonObject, text: string): string | undefined {
+  const [name, value] = Object.entries(values).find(([, cell]) => nullTexts.has(cell)) ?? [];
+  return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 
 /** Returns the columns of a file of records. Other columns are refused, because their values would be lost. */

@@ -167,6 +167,16 @@ test('the plan of a row with the name of a category has its id', async () => {
   ]);
 });
 
+test.each(['id\tname\n1\tNULL\n2\tNULL\n', '"id","name"\n1,NA\n2,NA\n', 'id,name\n1,\\N\n2,\\N\n'])(
+  'a word for a missing value comes with a warning: %j',
+  async (stdin) => {
+    const { stderr } = await openShop().run('pets update --from - --dry-run', { stdin });
+    expect(stderr).toMatch(
+      /^warning: stdin:2: name \S+ is read as text \(and 1 more like this: line 3\); leave a cell/m,
+    );
+  },
+);
+
 test('delete names further columns of a file of ids', async () => {
   const shop = openShop();
   const deleted = await shop.run('categories delete --from - --dry-run', {

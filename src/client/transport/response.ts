@@ -129,7 +129,8 @@ export function transportError(error: Error, status?: number): CliError {
 /** The meanings of error codes. The first match decides; any other code means that the connection broke. */
 const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
-  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/, 'connection-refused'],
+  // The last is a process of Node without --allow-net.
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'connection-refused'],
   [/TIMEDOUT|TIMEOUT/, 'timeout'],
   [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
