@@ -79,7 +79,7 @@ const statusTable: readonly (readonly [statuses: readonly number[], rule: Answer
   [[406, 499], { ...refusal, verdict: 'unrepeatable' }],
   [[408], lost],
   [[409], { ...refusal, verdict: 'conflict' }],
-  [[412], { ...refusal, verdict: 'condition-failed', isTransient: true }],
+  [[412], { ...refusal, verdict: 'condition-failed' }],
   [[425], busy],
   [[429], { ...busy, pauses: true }],
   [[501, 505], { ...refusal, kind: 'unavailable' }],

@@ -1,4 +1,4 @@
-import { isDateTime, isFields, type RecordValue, valueText } from '../api/record-values.ts';
+import { isFields, type RecordValue, valueText } from '../api/record-values.ts';
 import { differenceText, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned } from './row.ts';
@@ -23,15 +23,10 @@ export interface WriteFacts {
 
 /** What a write may do. */
 export interface WriteAbilities extends Pick<HiddenFields, 'defaults'> {
-  readonly canRemove: boolean;
-  /** False if an update takes only changes, so that each field stays in the record. */
-  readonly canRemoveFields: boolean;
   /** The method that creates a missing record, if there is one. A second PUT changes nothing. */
   readonly createsBy: 'POST' | 'PUT' | undefined;
   /** True if a row may create a missing record. */
   readonly mayCreate: boolean;
-  /** The fields that only the service sets, by its description. */
-  readonly readOnly: ReadonlySet<string>;
 }
 
 /** Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock. */
@@ -48,14 +43,9 @@ export function decide(
       const { value, expected } = intent;
       const { defaults } = abilities;
       if (isMetBy(value, now, defaults)) return unchanged;
-      if (now === null)
-        return abilities.mayCreate && expected === undefined
-          ? toWrite('create', now, value)
-          : failWithoutEntry(value, abilities, expected);
       if (expected !== undefined && !isMetBy(expected, now, defaults)) return failAsChanged(expected, now);
-      const unremovable = abilities.canRemoveFields ? undefined : removedField(value, now);
-      if (unremovable === undefined) return toWrite('set', now, value);
-      return toFailure('no_removal', `${unremovable} cannot be removed: the service takes only changes`);
+      if (now === null) return createMissing(value, abilities);
+      return toWrite('set', now, value);
     }
     case 'add':
       return decideAdd(intent, now, abilities);
@@ -64,23 +54,12 @@ export function decide(
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = expected === undefined ? (created ?? planned?.before ?? now) : expected;
-      // The service itself moves its date-times, such as `updatedAt`.
-      const isMoved = (name: string) => isDateOf(name, created ?? null) && isDateOf(name, now);
-      const ignored = created === undefined ? undefined : new Set([...abilities.readOnly].filter(isMoved));
       const isAsWanted =
-        expected === undefined
-          ? isMetBy(wanted, now)
-          : isSameValue(expected, now, abilities.defaults, ignored);
+        expected === undefined ? isMetBy(wanted, now) : isSameValue(expected, now, abilities.defaults);
       if (!isAsWanted) return failAsChanged(wanted, now);
-      return toRemoval(now, abilities.canRemove);
+      return toWrite('remove', now, null);
     }
   }
-}
-
-/** Returns true if a field is a date-time, or if the value does not have it. */
-function isDateOf(name: string, value: RecordValue): boolean {
-  const field = isFields(value) ? (value[name] ?? null) : null;
-  return field === null || (typeof field === 'string' && isDateTime(field));
 }
 
 /** Returns the value that a record must have so that a row is written. Undefined if any value will do. */
@@ -94,28 +73,21 @@ export function isPlainSet(intent: Intent): boolean {
   return intent.kind === 'set' && intent.expected === undefined;
 }
 
-/** Returns the name of a field that a value removes from a record. */
-function removedField(value: RecordValue, now: RecordValue): string | undefined {
-  if (!isFields(value) || !isFields(now)) return undefined;
-  return Object.keys(value).find((name) => value[name] === undefined && (now[name] ?? null) !== null);
-}
-
 function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: RecordValue,
   abilities: WriteAbilities,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return toRemoval(now, abilities.canRemove);
+  if (created !== undefined && isMetBy(created, now)) return toWrite('remove', now, null);
   if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
   if (change === 0) return unchanged;
-  if (now === null && !abilities.mayCreate) return failWithoutEntry(0, abilities);
   const count = BigInt((now ?? 0) as number | bigint);
   const sum = count + BigInt(change);
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
   if (sum < 0n) return toFailure('below_zero', `${text} is below 0`);
   if (sum > maxCount) return toFailure('too_large', `${text} is above ${maxCount}`);
-  return toWrite(now === null ? 'create' : 'set', now, Number(sum));
+  return now === null ? createMissing(Number(sum), abilities) : toWrite('set', now, Number(sum));
 }
 
 function decideUncertain(
@@ -166,23 +138,14 @@ function toWrite(action: Planned['action'], before: RecordValue, after: RecordVa
   return { kind: 'write', planned: { action, before, after } };
 }
 
-function toRemoval(now: RecordValue, canRemove: boolean): Decision {
-  if (!canRemove) return toFailure('no_delete', 'the service offers no way to delete it');
-  return toWrite('remove', now, null);
-}
-
-function failWithoutEntry(
-  value: RecordValue,
-  { createsBy }: WriteAbilities,
-  expected?: RecordValue,
-): Outcome {
+/** Decides a row that sets or adds, and whose record does not exist. */
+function createMissing(value: RecordValue, { mayCreate, createsBy }: WriteAbilities): Decision {
+  if (mayCreate) return toWrite('create', null, value);
   if (isFields(value)) return toFailure('no_entry', 'there is no such record');
-  const fail = (clause: string) => toFailure('no_entry', `the pet has no inventory entry${clause}`);
-  // A row that expects a count creates no entry.
-  if (expected !== undefined) return fail(` now, and ${valueText(expected)} was expected`);
-  if (createsBy === undefined) return fail(', and the service offers no way to create one: check the id');
-  const byHand = createsBy === 'POST' ? 'create the entry with `petstore inventory create`, ' : '';
-  return fail(`: check the id, ${byHand}or apply with --create-missing`);
+  const ways = createsBy
+    ? ': check the id, or apply with --create-missing'
+    : ', and the service offers no way to create one: check the id';
+  return toFailure('no_entry', `the pet has no inventory entry${ways}`);
 }
 
 function toFailure(code: ReasonCode, message: string): Outcome {

@@ -70,12 +70,9 @@ export function next(state: State, event: Event, situation: Situation): Transiti
 function begin(state: State, situation: Situation): Transition {
   const { intent, planned, doubt } = state;
   const { canReadEach, canRead, readsFirst } = situation.abilities;
-  if (intent.kind === 'create') {
-    const decision = decide(state, null, situation.abilities);
-    return decision.kind === 'write'
-      ? planWrite(state, decision.planned)
-      : endDecided(state, decision, undefined);
-  }
+  // Without an id nothing can be read.
+  if (intent.kind === 'create')
+    return afterReading(state, { reading: { record: undefined }, now: null }, situation);
   // The reading of the plan is enough.
   if (planned && !doubt && (!canReadEach || (isPlainSet(intent) && !readsFirst)))
     return thenWrite(state, planned);
@@ -112,10 +109,9 @@ function tryAgain(
   const retryAfterMs = error?.details.retryAfterMs;
   const delayMs = permittedDelay(retries, { error, retryAfterMs }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
-  // An uncertain row is read before each attempt. Without a tag nothing shows what others have changed during the delay.
+  // An uncertain row is read before each attempt, and so is a row whose record others may have changed during the delay.
   const isConditional = state.intent.kind !== 'create' && !isPlainSet(state.intent);
-  const mayBeStale =
-    isConditional && situation.abilities.canReadEach && state.reading?.record?.etag === undefined;
+  const mayBeStale = isConditional && situation.abilities.canReadEach;
   if (to === 'read' || state.doubt || !state.planned || mayBeStale)
     return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, delayMs);
@@ -123,7 +119,7 @@ function tryAgain(
 
 function afterReading(
   old: State,
-  { reading, now }: Extract<Event, { kind: 'read' }>,
+  { reading, now }: Pick<Extract<Event, { kind: 'read' }>, 'reading' | 'now'>,
   situation: Situation,
 ): Transition {
   const { defaults } = situation.abilities;

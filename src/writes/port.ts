@@ -80,7 +80,6 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
   const noun: Noun = nouns[name];
   const ids = noun.operations;
   const { isCount } = noun;
-  const bodies = [ids.create, ids.update].flatMap((id) => operations.get(id)?.body ?? []);
   const etagCondition = (reading: Reading | undefined) => {
     const { etag } = reading?.record ?? {};
     return etag === undefined ? undefined : { 'if-match': etag };
@@ -100,13 +99,10 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (sendsWhole || !run)),
     canList: operations.has(ids.list),
-    canRemove: operations.has(ids.delete),
-    canRemoveFields: update?.method !== 'PATCH',
     readsFirst: sendsWhole || needsTag === true,
     createsBy,
     isEmbedded: isEmbeddedUrl(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
-    readOnly: new Set(bodies.flatMap(({ readOnlyNames }) => readOnlyNames)),
     ...hiddenFields(client.contract, name),
   };
   const port: RecordPort = {

@@ -39,8 +39,6 @@ const rules = {
     isTransient: true,
     hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
   },
-  no_delete: {},
-  no_removal: { kind: 'usage' },
   // The write may have been applied.
   perhaps_made: forPerson,
   accepted: forPerson,
@@ -77,7 +75,6 @@ export const reasonSchema = v.object({
   message: v.string(),
   /** The status of the last answer. */
   status: v.optional(v.number()),
-  attempts: v.optional(v.number()),
   requestId: v.optional(v.string()),
   /** True if the same row may succeed later without a change to it. */
   isTransient: v.optional(v.boolean()),

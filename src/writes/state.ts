@@ -125,15 +125,12 @@ export function endWithoutSuccess(
   why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
 ): Transition {
-  const { intent, doubt, lastWrite } = state;
+  const { doubt, lastWrite } = state;
   const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(state, cause) };
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
-    // The record of a create that was refused for its state is there already, so a resume does not send it again.
-    const isMade = intent.kind === 'create' && isConflict(lastWrite);
-    const isTransient =
-      reasonRule(code).isTransient || (!isMade && error !== undefined && isTransientError(error));
+    const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
   return end(state, { outcome: { kind: 'unknown', reason, doubt }, error: lastWrite?.error ?? cause });
@@ -150,11 +147,11 @@ export function isConflict(write: JudgedWrite | undefined): boolean {
   return write?.verdict === 'conflict' || write?.verdict === 'condition-failed';
 }
 
-function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
-  const { lastWrite, attempts } = state;
+function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId'> {
+  const { lastWrite } = state;
   if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
   const { response, requestId } = lastWrite.attempt;
-  return { status: response?.status, requestId, attempts };
+  return { status: response?.status, requestId };
 }
 
 /** Returns the message of the last attempt, followed by a clause. */

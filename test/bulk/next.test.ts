@@ -75,15 +75,12 @@ const abilities = {
   canReadEach: true,
   canList: true,
   canRead: true,
-  canRemove: true,
-  canRemoveFields: true,
   createsBy: 'PUT' as const,
   mayCreate: true,
   isEmbedded: false,
   readsFirst: false,
   defaults: {},
   writeOnly: new Set<string>(),
-  readOnly: new Set<string>(),
 };
 const usual: Situation = {
   abilities,

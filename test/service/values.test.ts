@@ -215,7 +215,7 @@ test.each([
   await done('pets create --from - --yes', { stdin: 'name,status\nRex,asleep\n' });
   Object.assign(service.stored.pets?.[1] ?? {}, { status: null });
   // The service offers no delete.
-  expect((await run('undo --yes')).stdout).toContain(total.status === null ? 'changed' : 'no_delete');
+  expect((await run('undo --yes')).stdout).toContain(total.status === null ? 'changed' : 'unbound');
 });
 
 test.each([
