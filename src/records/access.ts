@@ -60,7 +60,7 @@ function nounOfNames({ context, noun, operation, view }: Access): NamedNoun | un
 /** Begins to read the names that a view shows, at the same time as its records. */
 export function beginNames(access: Access): void {
   const noun = nounOfNames(access);
-  if (noun) access.names.beginReading(noun);
+  if (noun) void access.names.readList(noun);
 }
 
 /** Reads the names that a view shows, by id. Returns none if the view shows none. Never rejects. */

@@ -35,17 +35,13 @@ export class Names {
     return this.client.contract.operations.has(nouns[noun].operations.list);
   }
 
+  /** Reads the list, or begins to: a failure is reported where the promise is awaited. */
   readList(noun: NamedNoun): Promise<PetOrCategory[]> {
     const list = this.lists.get(noun) ?? readPetsOrCategories(this.client, noun);
     this.lists.set(noun, list);
     // The next reading tries again, as in --watch.
     list.catch(() => this.lists.delete(noun));
     return list;
-  }
-
-  /** Begins to read a list whose names are needed later. A failure is reported when they are used. */
-  beginReading(noun: NamedNoun): void {
-    if (this.hasList(noun)) this.readList(noun).catch(() => {});
   }
 
   /**

@@ -43,7 +43,7 @@ export async function editCounts(
 async function readEditText(context: Context, below: number | undefined) {
   const client = await context.client();
   const names = new Names(context, client);
-  names.beginReading('pets');
+  void names.readList('pets');
   const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
   const nameById = await names.readNamesById('pets');
   const counts = new Map<bigint, RecordValue>();
