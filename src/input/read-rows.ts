@@ -42,7 +42,7 @@ export async function readRows<Row extends InputRow>(
 ): Promise<CheckedInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
-  const { format, issues, total, repeats, additions, header } = table;
+  const { format, issues, total, repeats, header } = table;
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.loneField === undefined)
     throw new InputError(`${name}: is empty`);
@@ -59,7 +59,6 @@ export async function readRows<Row extends InputRow>(
     warnings: [
       ...invalidWarnings(input, invalid),
       ...leftOutWarning(input, repeats, 'repeated, and counted once'),
-      ...leftOutWarning(input, additions, 'added to another row of the same record'),
     ],
     header,
   };
@@ -108,7 +107,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   const conflicting = new Set<number>();
   const issues: Issue[] = [];
   const unit = unitOf(format);
-  let [total, additions, repeats] = [0, 0, 0];
+  let [total, repeats] = [0, 0];
   for (const { line, text, row } of records) {
     total += 1;
     if (total === largeRows) await keepHeapSmall();
@@ -129,10 +128,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
     }
     const sum = rowOrError(() => layout.addUp?.(first, row));
     if (sum instanceof CliError) issues.push(toIssue(sum, line, text));
-    else if (sum) {
-      additions += 1;
-      rows[index] = sum;
-    } else if (layout.mayRepeat && first.text === text) repeats += 1;
+    else if (sum) rows[index] = sum;
+    else if (layout.mayRepeat && first.text === text) repeats += 1;
     else {
       const place = unit === 'line' ? 'on line' : `in ${unit}`;
       const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
@@ -145,7 +142,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   }
   issues.sort((a, b) => a.line - b.line);
   const validRows = conflicting.size === 0 ? rows : rows.filter((_, index) => !conflicting.has(index));
-  return { format, rows: validRows, issues, total, repeats, additions, header };
+  return { format, rows: validRows, issues, total, repeats, header };
 }
 
 /** Why a record cannot be used. */

@@ -109,8 +109,7 @@ export const printIds: Print = async function* (job, pieces) {
   const toSafe = safeText(job, '');
   for await (const records of pieces) {
     const ids = records.map((record) => cellText(job.columns[0]?.value(record)));
-    // A line break would turn one value into two.
-    yield ids.map((id) => `${/[\r\n]/.test(id) ? sanitize(id) : toSafe(id)}\n`).join('');
+    yield ids.map((id) => `${toSafe(id)}\n`).join('');
   }
 };
 

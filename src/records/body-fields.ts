@@ -93,7 +93,7 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  *
  * @param missingNames the names of the required fields that are missing.
  * @param columns the names of the columns or keys for errors, if they differ from the names of the fields.
- * @throws ValueError that names each field that is missing or wrong.
+ * @throws ValueError that names a field that is missing or wrong.
  */
 export function parseFields(
   { noun, client }: Access,
@@ -101,8 +101,8 @@ export function parseFields(
   missingNames: readonly string[],
   columns: Readonly<Record<string, string>> = {},
 ): Fields {
-  const problems = missingNames.map((name) => `${name} is required`);
-  const rules = [...problems];
+  const [missingName] = missingNames;
+  if (missingName !== undefined) throw new ValueError(`${missingName} is required`);
   const { categoryId: category = null } = given;
   const values: Record<string, JsonValue | undefined> = { ...given };
   if (isJsonObject(category)) {
@@ -113,18 +113,10 @@ export function parseFields(
     const { name } = field;
     const value = values[name];
     if (value === undefined || value === null) continue;
-    try {
-      values[name] = parseAt(columns[name] ?? name, value, () =>
-        toServiceValue(field, value, client.contract, noun.name),
-      );
-    } catch (error) {
-      if (!(error instanceof ValueError)) throw error;
-      problems.push(error.message);
-      rules.push(error.rule);
-    }
+    const convert = () => toServiceValue(field, value, client.contract, noun.name);
+    values[name] = parseAt(columns[name] ?? name, value, convert);
   }
-  if (problems.length === 0) return values;
-  throw new ValueError(problems.join('; '), { rule: rules.join('; ') });
+  return values;
 }
 
 /** Parses a text as a value of the type in a description. The service checks the value. @throws ValueError if it is not JSON. */

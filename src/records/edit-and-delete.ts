@@ -59,7 +59,7 @@ async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, te
   return body;
 }
 
-/** Returns the changes of an edited record. @throws UsageError that names each field that is wrong. */
+/** Returns the changes of an edited record. @throws UsageError that names a field that is wrong. */
 function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
   const { noun, operation } = access;
   if (String(record.id ?? '') !== String(old.id ?? ''))

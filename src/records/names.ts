@@ -1,4 +1,3 @@
-import { UnboundError } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { categoryName, type Fields } from '../api/record-values.ts';
@@ -58,11 +57,6 @@ export class Names {
     const noun = referenceFields[field];
     if (!noun) throw new Error(`${name}: these records have no names`);
     const { singular } = nouns[noun];
-    if (!this.hasList(noun))
-      throw new UnboundError(
-        `${singular} '${name}': the service has no list of ${noun} to find it in`,
-        'give the id, or bind a list with `petstore api bind --map`',
-      );
     const records = await this.readList(noun);
     const matches = records.filter((record) => foldCase(record.name) === foldCase(name));
     const [match] = matches;

@@ -79,11 +79,7 @@ test.each([
   ['pets update', '{"id":1,"stauts":"sold"}', "column 'stauts': pets have no such field"],
   ['pets update', '"id","note"\n"1","x"\n', "column 'note': pets have no such field"],
   ['pets delete --yes', '{"id":1,"colour":"red"}', "column 'colour': pets have no such field"],
-  [
-    'pets create',
-    '{"name":"Rex","categoryId":1}\n{"name":7}',
-    'stdin:2: categoryId is required; name 7: must be a string',
-  ],
+  ['pets create', '{"name":"Rex","categoryId":1}\n{"name":7}', 'stdin:2: categoryId is required'],
   [
     'pets create',
     '{"name":"a","categoryId":1,"status":"lost"}',
