@@ -1,4 +1,4 @@
-import { type Contract, requireOperation } from '../api/contract.ts';
+import { requireOperation } from '../api/contract.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
@@ -10,7 +10,7 @@ import type { Column } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
-import { isOverdue, statusesOf } from '../records/record-fields.ts';
+import { isOverdue } from '../records/record-fields.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -25,14 +25,14 @@ export const overview = action({
     const printer = context.printer();
     if (printer.content !== 'text' && printer.content !== 'documents')
       throw new UsageError('overview is printed as table, json, jsonl or yaml');
-    const { overview, open, withoutSold } = await readOverview(await context.client(), below);
+    const { overview, open } = await readOverview(await context.client(), below);
     const { bold } = await context.style('stdout');
     const section = async (title: string, columns: readonly Column<Row>[], rows: readonly Row[] | null) =>
       `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
     const { pets, inventory, orders } = overview;
     const sections = [
       await section('Pets', petColumns, pets),
-      await section(`Lowest counts${withoutSold ? ', without sold pets' : ''}`, countColumns, inventory),
+      await section('Lowest counts, without sold pets', countColumns, inventory),
       await section(`Open orders${orders ? `: ${groupDigits(open)}` : ''}`, orderColumns, orders),
     ];
     return { kind: 'text', text: sections.join('\n'), data: overview };
@@ -66,8 +66,7 @@ const orderColumns: readonly Column<Row>[] = [
  * Reads every list once, and sums up the store.
  *
  * @param below only counts below this are listed.
- * @returns the overview, in which a part is null if the service does not offer its list; the number of all open orders; and whether
- *   counts of sold pets were left out.
+ * @returns the overview, in which a part is null if the service does not offer its list; and the number of all open orders.
  * @throws CliError if a list cannot be read, and UnboundError if the service offers none.
  */
 async function readOverview(client: Client, below: number) {
@@ -84,13 +83,12 @@ async function readOverview(client: Client, below: number) {
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>
     (status ?? petById.get(petId)?.status)?.toLowerCase() === 'sold';
-  const counts = inventory?.filter(({ quantity }) => quantity < below);
-  const lowest = counts
-    ?.filter((entry) => !isSold(entry))
+  const lowest = inventory
+    ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   const overview = {
-    pets: pets ? countStatuses(pets, contract) : null,
+    pets: pets ? countStatuses(pets) : null,
     inventory:
       lowest?.slice(0, maxRows).map(({ petId, quantity }) => ({ petId, name: nameOf(petId), quantity })) ??
       null,
@@ -104,20 +102,13 @@ async function readOverview(client: Client, below: number) {
         overdue: isOverdue(order),
       })) ?? null,
   };
-  const withoutSold = lowest !== undefined && lowest.length < (counts?.length ?? 0);
-  return { overview, open: openOrders?.length ?? 0, withoutSold };
+  return { overview, open: openOrders?.length ?? 0 };
 }
 
-/** Counts the pets of each status, those that the service lists first. The status of pets without one is null. */
-function countStatuses(pets: readonly RecordOf<'pets'>[], contract: Contract) {
-  const totals = new Map<string | null, number>(
-    (statusesOf(contract, 'pets') ?? []).map((status) => [status, 0]),
-  );
-  const { default: defaultStatus = null } = contract.operations.get('listPets')?.records.bounds.status ?? {};
-  for (const pet of pets) {
-    const status = pet.status ?? defaultStatus;
-    totals.set(status, (totals.get(status) ?? 0) + 1);
-  }
+/** Counts the pets of each status. The status of pets without one is null. */
+function countStatuses(pets: readonly RecordOf<'pets'>[]) {
+  const totals = new Map<string | null, number>();
+  for (const { status = null } of pets) totals.set(status, (totals.get(status) ?? 0) + 1);
   return Array.from(totals, ([status, total]) => ({ status, total }));
 }
 
