@@ -156,5 +156,10 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
     flagName,
     names.filter((each) => !guardedFlags.includes(each)),
   );
-  return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
+  if (near !== undefined) return new UsageError(sentence, `did you mean ${near}?`);
+  // The words behind it may be its value and a command that has the flag.
+  return new UsageError(
+    sentence,
+    path.length > 0 ? seeHelp : `put a flag of a command after the command; ${seeHelp}`,
+  );
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
+import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import { builtInVariable } from '../config/contract-file.ts';
@@ -85,7 +86,13 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   const store = storeToServe(context, flags);
   const stop = new Promise<void>((done) => context.interrupts.takeOver(() => done()));
   const server = await openServer(context, flags, store);
+  const { host } = flags;
   try {
+    if (host !== undefined && !isLoopbackHost(host))
+      await context.notice(
+        'warning',
+        `--host ${host}: anyone who can reach this machine can read and change the store`,
+      );
     if (command.length > 0) {
       // stdout is for the output of the command.
       await context.notice('status', `serving ${server.url}`);

@@ -90,12 +90,16 @@ test('--log writes a line for each request, with control characters escaped', as
 test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '[::1]'],
-])('--host %s prints an address of the same family, which answers', async (host, own) => {
-  await using serving = await serve(`--host ${host}`);
-  // A machine may have one family alone.
-  expect(new URL(serving.url).hostname).toBe(own);
-  expect((await get(serving, '/pets/1')).status).toBe(200);
-});
+])(
+  '--host %s warns that others can reach it, and prints an address of the same family, which answers',
+  async (host, own) => {
+    await using serving = await serve(`--host ${host}`);
+    // A machine may have one family alone.
+    expect(new URL(serving.url).hostname).toBe(own);
+    expect(serving.io.written('stderr')).toContain(`warning: --host ${host}`);
+    expect((await get(serving, '/pets/1')).status).toBe(200);
+  },
+);
 
 test.each([
   [['--port', '70000'], "--port '70000': must be a whole number from 0 to 65535"],

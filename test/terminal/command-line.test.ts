@@ -49,7 +49,10 @@ test.each([
   ['--dry-run petz', "unknown command 'petz'"],
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
   ['--nonsense pets list', "pets list: unknown option '--nonsense'\nhint: see `petstore pets list --help`"],
-  ['--token s3cret pets list', "petstore: unknown option '--token'\nhint: see `petstore --help`"],
+  [
+    '--token s3cret pets list',
+    "petstore: unknown option '--token'\nhint: put a flag of a command after the command; see `petstore --help`",
+  ],
   ['pets --nonsense list', "unknown option '--nonsense'"],
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown option '--dry-run'"],
