@@ -32,7 +32,7 @@ type ConditionAnswer = Omit<HttpResponse, 'body'> & {
 
 const grammar =
   '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
-const head = /^(?:(?<method>[A-Z]+)\s+(?<path>\/\S*)(?:\s+|$))?(?:(?<status>[1-5](?:\d\d|xx))(?:\s+|$))?/;
+const head = /^(?:GET\s+(?<path>\/\S*)(?:\s+|$))?(?:(?<status>[1-5](?:\d\d|xx))(?:\s+|$))?/;
 const comparison = new RegExp(
   String.raw`^(?<part>header\s+[\w.-]+|text|\/(?:[^\s=!*<>^"~]|~[01])*)` +
     String.raw`(?<operator>=|!=|\*=)(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]*))(?:\s+|$)`,
@@ -41,16 +41,16 @@ const comparison = new RegExp(
 /** Parses a condition. @throws UsageError with the grammar, and the text from the first mistake on. */
 export function parseCondition(text: string, flag: string): Condition {
   let rest = text.trim();
-  const refuse = (reason: string, hint = `write ${grammar}`) =>
-    new UsageError(`${flag} '${text}': ${reason}, at '${shorten(rest, 100)}'`, hint);
-  const { 0: { length } = '', groups: { method = 'GET', path, status } = {} } = head.exec(rest) ?? {};
-  if (method !== 'GET')
-    throw refuse('only GET is sent', 'petstore smoke changes nothing unless --write is given');
+  const { 0: { length } = '', groups: { path, status } = {} } = head.exec(rest) ?? {};
   const comparisons: PartComparison[] = [];
   rest = rest.slice(length);
   while (rest !== '' || length + comparisons.length === 0) {
     const match = comparison.exec(rest);
-    if (!match) throw refuse('this is not a part of a condition');
+    if (!match)
+      throw new UsageError(
+        `${flag} '${text}': this is not a part of a condition, at '${shorten(rest, 100)}'`,
+        `write ${grammar}`,
+      );
     const { part = '', operator = '', quoted, bare = '' } = match.groups ?? {};
     comparisons.push({ part, operator, value: quoted ?? bare });
     rest = rest.slice(match[0].length);

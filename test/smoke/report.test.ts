@@ -172,7 +172,7 @@ test('a token that the service sends back is in no report, even if the text is c
 test.each([
   [['--report', 'json=-'], "--report 'json=-': must be github, junit=<file> or json=<file>"],
   [['--report', 'junit'], "--report 'junit': must be github, junit=<file> or json=<file>"],
-  [['--expect', 'POST /pets 201'], 'only GET is sent'],
+  [['--expect', 'POST /pets 201'], 'not a part of a condition'],
   [['-o', 'csv'], '-o csv: smoke prints a report for people'],
 ])('%j is refused before anything is sent', async (flags, message) => {
   const before = service.requests.length;
