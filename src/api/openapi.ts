@@ -39,7 +39,7 @@ export function toOpenApi(options: OpenApiOptions = {}) {
       { name: 'Store', description: 'Orders and inventory' },
     ],
     paths: toPaths(options),
-    components: { schemas: toSchemas(), headers: headerComponents(), responses: toErrorResponses() },
+    components: { schemas: toSchemas(), responses: toErrorResponses() },
   };
 }
 
@@ -53,14 +53,6 @@ const errorDescriptions: Readonly<Record<number, string>> = {
   413: 'The body is larger than 1 MiB',
   415: 'The body is not application/json',
   422: 'The body breaks its schema',
-};
-
-const headerDescriptions = {
-  Link: 'The next page, with rel="next" (RFC 8288); absent on the last page',
-  Location: 'The new record',
-  ETag: 'Changes with the record; to be sent as If-Match, so that no change by others is lost (RFC 9110, 8.8.3)',
-  Deprecation: 'When the operation was deprecated: @ and Unix seconds (RFC 9745)',
-  Sunset: 'When the operation stops answering: an HTTP date (RFC 8594)',
 };
 
 function toPaths(options: OpenApiOptions) {
@@ -129,21 +121,12 @@ function toResponses(operation: Operation) {
   return responses;
 }
 
-function toSuccess({ isList, result, isDeprecated }: Operation, status: number) {
-  const names = [
-    ...(isList ? ['Link'] : []),
-    ...(result && !isList ? ['ETag'] : []),
-    ...(status === 201 ? ['Location'] : []),
-    ...(isDeprecated ? ['Deprecation', 'Sunset'] : []),
-  ];
+function toSuccess({ isList, result }: Operation, status: number) {
+  const description = status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK';
+  if (!result) return { description };
   return {
-    description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK',
-    ...(names.length > 0 && {
-      headers: Object.fromEntries(names.map((name) => [name, componentReference('headers', name)])),
-    }),
-    ...(result && {
-      content: jsonMedia(isList ? listSchema(result) : componentReference('schemas', result)),
-    }),
+    description,
+    content: jsonMedia(isList ? listSchema(result) : componentReference('schemas', result)),
   };
 }
 
@@ -161,14 +144,6 @@ function toErrorResponses() {
 
 function jsonMedia(schema: JsonObject) {
   return { 'application/json': { schema } };
-}
-
-function headerComponents() {
-  const entries = Object.entries(headerDescriptions).map(([name, description]) => [
-    name,
-    { description, schema: { type: 'string' } },
-  ]);
-  return Object.fromEntries(entries);
 }
 
 /** Makes all schemas of the document, by name. */

@@ -10,7 +10,7 @@ import {
   type OperationId,
 } from './nouns.ts';
 import { defaultStatus, petStatuses } from './record-values.ts';
-import type { Bounds, IdInBody, NewRecord, RecordOf, ResultName } from './schemas.ts';
+import type { Bounds, RecordOf, ResultName } from './schemas.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -305,17 +305,5 @@ export type ListId = Noun['operations']['list'];
 type NounOf<K extends OperationId> = {
   [N in NounName]: K extends (typeof nouns)[N]['operations'][keyof Noun['operations']] ? N : never;
 }[NounName];
-
-/** The input of an operation on the local server: the id in its path, its query and its body. */
-export type Input<K extends OperationId> = (K extends `${'get' | 'update' | 'delete'}${string}`
-  ? { readonly id: bigint }
-  : unknown) &
-  (K extends 'updateInventory'
-    ? { readonly body: { readonly quantity: number } }
-    : K extends `${'create' | 'update'}${string}`
-      ? { readonly body: NewRecord<NounOf<K>> & IdInBody<NounOf<K>> }
-      : unknown) & {
-    readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
-  };
 
 export type Result<K extends OperationId> = RecordOf<NounOf<K>>;

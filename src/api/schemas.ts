@@ -20,7 +20,7 @@ const int64 = { type: 'integer', format: 'int64' };
 export const idInRequest = { ...int64, minimum: 0 };
 
 /** Makes a reference to a component of the OpenAPI document. */
-export function componentReference(kind: 'schemas' | 'headers' | 'responses', name: string) {
+export function componentReference(kind: 'schemas' | 'responses', name: string) {
   return { $ref: `#/components/${kind}/${name}` };
 }
 
@@ -127,12 +127,6 @@ export type NewRecord<N extends NounName> = {
 } & {
   readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: RequestValue<F['kind']> | undefined;
 };
-
-export type IdInBody<N extends NounName> = (typeof nouns)[N]['idInBody'] extends 'required'
-  ? { readonly [F in (typeof nouns)[N]['idField']]: bigint }
-  : (typeof nouns)[N]['idInBody'] extends 'optional'
-    ? { readonly id?: bigint | undefined }
-    : unknown;
 
 /** The fields that every record in an answer has. A bound service may lack the others. */
 type CertainField<N extends NounName> = Exclude<RequiredField<N>, { kind: 'reference' | 'status' }>;

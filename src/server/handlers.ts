@@ -1,5 +1,5 @@
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
-import type { Input } from '../api/operations.ts';
+import type { NewRecord } from '../api/schemas.ts';
 import { Refusal } from './refusal.ts';
 import { type PageQuery, type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
 
@@ -9,20 +9,30 @@ export type HandlerResult =
   | { readonly status: 200 | 201; readonly stored: StoredRecord }
   | { readonly status: 204 };
 
-/** Carries out one operation on the store, or throws a Refusal before it changes anything. */
-type OperationHandler<K extends OperationId> = (store: Store, input: Input<K>) => HandlerResult;
+interface AtRecord {
+  readonly id: bigint;
+}
+
+/** The body of a record. The body of an order may have its id. */
+interface WithBody<N extends NounName, Id = unknown> {
+  readonly body: NewRecord<N> & Id;
+}
+type OrderId = { readonly id?: bigint | undefined };
+
+/** Carries out one operation on the store, or throws a Refusal before it changes anything. Its input has been read for this operation. */
+type OperationHandler = (store: Store, input: never) => HandlerResult;
 
 /** The handler of every operation of the table. The compiler refuses a table with an operation that has none. */
-export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
+export const handlers = {
   listPets: list('pets'),
   getPet: get('pets'),
-  createPet(store, { body }) {
+  createPet(store, { body }: WithBody<'pets'>) {
     requireRecord(store, 'categories', body.categoryId, '/categoryId');
     const pet = toPet(store.pets.takeId(), body);
     store.inventory.put(pet.id, { petId: pet.id, quantity: 0, status: pet.status });
     return created(store.pets.put(pet.id, pet));
   },
-  updatePet(store, { id, body }) {
+  updatePet(store, { id, body }: AtRecord & WithBody<'pets'>) {
     requireRecord(store, 'pets', id);
     requireRecord(store, 'categories', body.categoryId, '/categoryId');
     const pet = toPet(id, body);
@@ -30,7 +40,7 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
     if (item && item.status !== pet.status) store.inventory.put(id, { ...item, status: pet.status });
     return ok(store.pets.put(id, pet));
   },
-  deletePet(store, { id }) {
+  deletePet(store, { id }: AtRecord) {
     if (store.orders.some({ petId: id, complete: false }))
       throw new Refusal('in_use', `pet ${id} has an order that is not complete`);
     const result = deleteRecord(store, 'pets', id);
@@ -40,37 +50,40 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
 
   listCategories: list('categories'),
   getCategory: get('categories'),
-  createCategory(store, { body }) {
+  createCategory(store, { body }: WithBody<'categories'>) {
     const id = store.categories.takeId();
     return created(store.categories.put(id, { id, ...body }));
   },
-  updateCategory(store, { id, body }) {
+  updateCategory(store, { id, body }: AtRecord & WithBody<'categories'>) {
     requireRecord(store, 'categories', id);
     return ok(store.categories.put(id, { id, ...body }));
   },
-  deleteCategory(store, { id }) {
+  deleteCategory(store, { id }: AtRecord) {
     if (store.pets.some({ categoryId: id })) throw new Refusal('in_use', `category ${id} has pets`);
     return deleteRecord(store, 'categories', id);
   },
 
   listOrders: list('orders'),
   getOrder: get('orders'),
-  createOrder(store, { body: { id: _, complete = false, ...fields } }) {
+  createOrder(store, { body: { id: _, complete = false, ...fields } }: WithBody<'orders', OrderId>) {
     if (fields.petId !== undefined) requireRecord(store, 'pets', fields.petId, '/petId');
     const id = store.orders.takeId();
     return created(store.orders.put(id, { id, ...fields, complete }));
   },
-  updateOrder(store, { id, body: { id: bodyId = id, ...fields } }) {
+  updateOrder(store, { id, body: { id: bodyId = id, ...fields } }: AtRecord & WithBody<'orders', OrderId>) {
     requireRecord(store, 'orders', id);
     if (bodyId !== id) throw new Refusal('validation_failed', `/id: must be ${id}, as in the path`);
     if (fields.petId !== undefined) requireRecord(store, 'pets', fields.petId, '/petId');
     return ok(store.orders.put(id, { id, ...fields }));
   },
-  deleteOrder: (store, { id }) => deleteRecord(store, 'orders', id),
+  deleteOrder: (store, { id }: AtRecord) => deleteRecord(store, 'orders', id),
 
   listInventory: list('inventory'),
   getInventory: get('inventory'),
-  createInventory(store, { body: { petId, quantity, status } }) {
+  createInventory(
+    store,
+    { body: { petId, quantity, status } }: WithBody<'inventory', { readonly petId: bigint }>,
+  ) {
     const pet = requireRecord(store, 'pets', petId, '/petId').record;
     if (store.inventory.get(petId))
       throw new Refusal('already_exists', `pet ${petId} has an inventory entry already`);
@@ -78,14 +91,17 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
       throw new Refusal('validation_failed', `/status: must be that of pet ${petId}, which is ${pet.status}`);
     return created(store.inventory.put(petId, { petId, quantity, status }));
   },
-  updateInventory(store, { id, body: { quantity } }) {
+  updateInventory(
+    store,
+    { id, body: { quantity } }: AtRecord & { readonly body: { readonly quantity: number } },
+  ) {
     const { status } = requireRecord(store, 'pets', id).record;
     const isNew = !store.inventory.get(id);
     const stored = store.inventory.put(id, { petId: id, quantity, status });
     return isNew ? created(stored) : ok(stored);
   },
-  deleteInventory: (store, { id }) => deleteRecord(store, 'inventory', id),
-};
+  deleteInventory: (store, { id }: AtRecord) => deleteRecord(store, 'inventory', id),
+} satisfies Readonly<Record<OperationId, OperationHandler>>;
 
 function list(noun: NounName) {
   return (store: Store, { query = {} }: { readonly query?: PageQuery }): HandlerResult =>
@@ -93,7 +109,7 @@ function list(noun: NounName) {
 }
 
 function get(noun: NounName) {
-  return (store: Store, { id }: { readonly id: bigint }): HandlerResult => ok(requireRecord(store, noun, id));
+  return (store: Store, { id }: AtRecord): HandlerResult => ok(requireRecord(store, noun, id));
 }
 
 function ok(stored: StoredRecord): HandlerResult {
