@@ -233,20 +233,19 @@ async function openTransport(
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
-/** Reads and checks the certificates and the key in the settings and, for https, the certificates of SSL_CERT_FILE. */
-async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
-  const { settings, io } = context;
-  const { SSL_CERT_FILE: roots } = io.env;
+/** Reads and checks the certificates and the key in the settings and, for https without ca-cert, the certificates of SSL_CERT_FILE. */
+async function openTlsFiles({ settings, io }: Context, url: string): Promise<TlsFiles> {
+  const { SSL_CERT_FILE: path } = io.env;
   const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
     return value === undefined ? undefined : { path: value, givenBy };
   };
+  const general = path && url.startsWith('https:') ? { path, givenBy: 'SSL_CERT_FILE' } : undefined;
   const files = {
-    roots: roots && baseUrl.startsWith('https:') ? { path: roots, givenBy: 'SSL_CERT_FILE' } : undefined,
-    ca: tlsFile('ca-cert'),
+    ca: tlsFile('ca-cert') ?? general,
     cert: tlsFile('client-cert'),
     key: tlsFile('client-key'),
   };
   if (Object.values(files).every((file) => file === undefined)) return {};
-  return (await import('./client/transport/tls.ts')).readTlsFiles(files, io.env.NODE_EXTRA_CA_CERTS);
+  return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }

@@ -83,7 +83,7 @@ const rules = {
     parse: parseScheme,
     defaultText: 'Bearer',
   },
-  'ca-cert': fileRule('further certificate authorities to trust (PEM)'),
+  'ca-cert': fileRule('certificate authorities to trust in place of the public ones (PEM)'),
   'client-cert': fileRule('certificate to show to the service (PEM)'),
   'client-key': fileRule('private key of that certificate (PEM)'),
   contract: fileRule('binding of the service, a file that `petstore api bind` writes'),

@@ -10,7 +10,7 @@ for (const [name, open] of Object.entries(transports))
     let results: ReadonlyMap<Case, Result>;
     beforeAll(async () => {
       results = await runCases(cases, 16, async ({ baseUrl, caCert, clientCert, env }, testCase) => {
-        const tls = { ca: caCert === undefined ? undefined : [caCert], ...clientCert };
+        const tls = { ca: caCert, ...clientCert };
         const started = performance.now();
         const outcome = await play(() => connect(open, baseUrl, { ...testCase, tls, env }), testCase.ask);
         return { ...outcome, ms: performance.now() - started };
