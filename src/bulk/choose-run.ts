@@ -1,4 +1,3 @@
-import type { Contract } from '../api/contract.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import {
@@ -9,20 +8,14 @@ import {
   requireReadableRuns,
   runsOnTarget,
 } from './list-runs.ts';
-import { isSameTarget, runKinds, type Target, targetName } from './run.ts';
+import { isSameTarget, runKinds, targetName } from './run.ts';
 import { requireSameService } from './same-service.ts';
+import { findTarget } from './target.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
-/** What a `resume` or an `undo` asks for. */
-export interface RunQuery {
-  readonly verb: 'resume' | 'undo';
-  /** The target of the command. */
-  readonly target: Target;
-  readonly contract: Contract;
-  /** The id of the run. By default it is the last run on the target. */
-  readonly id: string | undefined;
-}
+/** A command that continues a run. */
+export type Verb = 'resume' | 'undo';
 
 /**
  * Chooses the run with this id. Without an id chooses the last run on the target, even if it wrote nothing: otherwise `undo` would
@@ -30,9 +23,13 @@ export interface RunQuery {
  *
  * @throws UsageError if the run is of another target or profile, or may not continue; CliError `usage` if its journal cannot be read.
  */
-export function chooseRun(list: RunList, query: RunQuery, context: Context): ListedRun | undefined {
-  const { settings } = context;
-  const { verb, target, id } = query;
+export async function chooseRun(
+  context: Context,
+  list: RunList,
+  verb: Verb,
+  id: string | undefined,
+): Promise<ListedRun | undefined> {
+  const target = await findTarget(context);
   const [last] = runsOnTarget(list, target);
   const info = id === undefined ? last : findRun(list, id);
   if (!info) {
@@ -51,25 +48,20 @@ export function chooseRun(list: RunList, query: RunQuery, context: Context): Lis
       'give the --profile, the --base-url or --offline of that run, and set its tenant',
     );
   requireReadableRuns(list, target, info);
-  requireSameService(info, settings, query.contract);
+  requireSameService(info, context.settings, await context.contract());
   const refusal = verb === 'resume' ? resumeRefusal(context, info) : undoRefusal(info, id);
   if (refusal) throw refusal;
   return info;
 }
 
-/** Finds the last run on the target besides this one that can be resumed or undone. */
-export function findOtherRun(
-  list: RunList,
-  { verb, target }: RunQuery,
-  info: ListedRun,
-): ListedRun | undefined {
-  return runsOnTarget(list, target).find((run) => run !== info && canContinue(verb, run));
-}
-
-function canContinue(verb: RunQuery['verb'], run: ListedRun): boolean {
-  if (verb === 'resume') return isOpen(run) && !run.undo;
-  const canBeUndone = run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone;
-  return canBeUndone && (!run.undo || isOpen(run.undo));
+/** Finds the last other run on the target of a run that can be resumed or undone. */
+export function findOtherRun(list: RunList, verb: Verb, info: ListedRun): ListedRun | undefined {
+  const canContinue = (run: ListedRun) => {
+    if (verb === 'resume') return isOpen(run) && !run.undo;
+    const canBeUndone = run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone;
+    return canBeUndone && (!run.undo || isOpen(run.undo));
+  };
+  return runsOnTarget(list, info.header.target).find((run) => run !== info && canContinue(run));
 }
 
 /** Returns the error of a run that must not be resumed. */

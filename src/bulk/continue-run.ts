@@ -3,7 +3,7 @@ import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { countText, groupDigits, minuteText } from '../process/text.ts';
-import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
+import { chooseRun, findOtherRun, type Verb } from './choose-run.ts';
 import { type ListedRun, listRuns, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import type { Run } from './run.ts';
@@ -15,22 +15,12 @@ import { findTarget, lockTarget } from './target.ts';
 /** Returns the columns of `resume` or `undo`. A dry run prints a plan, whose columns are those of the records of the run. */
 export async function nextSessionView(
   context: Context,
-  verb: RunQuery['verb'],
+  verb: Verb,
   id: string | undefined,
 ): Promise<View<object>> {
-  const info =
-    sessionMode(context) === 'write'
-      ? undefined
-      : chooseRun(await listRuns(context.io), await toRunQuery(context, verb, id), context);
+  const isPlan = sessionMode(context) !== 'write';
+  const info = isPlan ? await chooseRun(context, await listRuns(context.io), verb, id) : undefined;
   return sessionView(context, info?.header.noun ?? 'inventory');
-}
-
-async function toRunQuery(
-  context: Context,
-  verb: RunQuery['verb'],
-  id: string | undefined,
-): Promise<RunQuery> {
-  return { verb, target: await findTarget(context), id, contract: await context.contract() };
 }
 
 /**
@@ -40,27 +30,26 @@ async function toRunQuery(
  */
 export async function continueRun(
   context: Context,
-  verb: RunQuery['verb'],
+  verb: Verb,
   id: string | undefined,
   flags: SessionFlags,
 ): Promise<Output> {
   const mode = sessionMode(context);
-  const query = await toRunQuery(context, verb, id);
-  const { target } = query;
+  const target = await findTarget(context);
   // A run of a shard must be named, so a command without an id locks the whole target.
   const header = id === undefined ? undefined : await readHeader(context.io, id);
   const { name = verb, flags: { shard } = {} } = header ?? {};
   const locked = { target, name, flags: { shard: header && verb === 'undo' ? shardOfUndo(header) : shard } };
   using _lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
   const list = await listRuns(context.io);
-  const info = chooseRun(list, query, context);
+  const info = await chooseRun(context, list, verb, id);
   if (!info) {
     const note = `there is no run on this service, so there is nothing to ${verb}: only apply, edit and commands with --from are runs`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['status', note]] };
   }
   const runs = await readNextRuns(list, verb, info);
   if (!runs) {
-    const other = id === undefined ? findOtherRun(list, query, info) : undefined;
+    const other = id === undefined ? findOtherRun(list, verb, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(context, verb, ended, other, mode);
   }
@@ -80,7 +69,7 @@ function undoneText({ id, started = '', header, rows }: Run): string {
 /** Says that nothing is left to do in a run. The exit code repeats its end. */
 function nothingOutput(
   context: Context,
-  verb: RunQuery['verb'],
+  verb: Verb,
   info: ListedRun,
   other: ListedRun | undefined,
   mode: SessionMode,

@@ -128,26 +128,8 @@ const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'rows', value: ({ rows }) => rows, align: 'right' },
 ];
 
-const figures = [...rowStates.filter((state) => state !== 'applied'), 'left'];
-/** The columns that are printed if `--fields` names them. */
-const factColumns = ['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy', 'rejects', ...figures];
-
-/** The columns of a run in the list of runs. */
-export const runsView = createRunView(factColumns);
-/** The columns of the report of a session. */
-export const reportView = createRunView([...factColumns, 'seconds', 'next', 'undo']);
-
-function createRunView(namedColumns: readonly string[]): View<JsonObject> {
-  const columns = namedColumns.map(
-    (name): Column<JsonObject> => ({
-      name,
-      value: (run) => run[name],
-      isHidden: true,
-      ...([...figures, 'seconds'].includes(name) && { align: 'right' }),
-    }),
-  );
-  return { plural: 'runs', columns: [...shownColumns, ...columns] };
-}
+/** The columns of a run, in the list of runs and in the report of a session. As JSON a run has more members. */
+export const runsView: View<JsonObject> = { plural: 'runs', columns: shownColumns };
 
 /** Returns the output of a session: its summary, its notes, and the error of `runError`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {

@@ -1,4 +1,5 @@
 import { doubtOf, type Intent } from '../writes/row.ts';
+import type { Verb } from './choose-run.ts';
 import { isOpen, type ListedRun, type RunList, readRun } from './list-runs.ts';
 import { createRun, type Run, type RunHeader, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
@@ -23,7 +24,7 @@ export async function readSessionRuns(list: RunList, { id, header }: ListedRun):
 /** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
 export async function readNextRuns(
   list: RunList,
-  verb: 'resume' | 'undo',
+  verb: Verb,
   info: ListedRun,
 ): Promise<SessionRuns | undefined> {
   if (verb === 'resume') return isOpen(info) ? await readSessionRuns(list, info) : undefined;

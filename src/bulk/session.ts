@@ -26,7 +26,7 @@ import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toListedRun } from './list-runs.ts';
 import { type Plan, type PlanSources, planRun } from './plan.ts';
-import { type Report, reportOutput, reportView } from './report.ts';
+import { type Report, reportOutput, runsView } from './report.ts';
 import {
   countProblems,
   createRowView,
@@ -57,7 +57,7 @@ export function sessionMode({ flags }: Context): SessionMode {
 
 /** Returns the columns of the report or the plan that a session prints. */
 export function sessionView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
-  return mode === 'write' ? reportView : createRowView(noun);
+  return mode === 'write' ? runsView : createRowView(noun);
 }
 
 /**

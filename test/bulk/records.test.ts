@@ -76,7 +76,7 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
   const rejects = shop.files().filter((name) => name.includes('.rejects'));
   expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
   // The run knows them from now on.
-  for (const line of ['runs -o json --fields rejects', 'resume r1 -o json --yes'])
+  for (const line of ['runs -o json', 'resume r1 -o json --yes'])
     expect((await shop.run(line)).stdout).toContain(`${rejects.at(-1)}`);
 });
 

@@ -151,7 +151,7 @@ test('one run at a time for a target: another command that writes is told the fi
     const holder = `stock.csv, process ${process.pid}`;
     expect(await shop.run(`${words} --yes`), words).toMatchObject(failed(6, holder));
   }
-  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nrunning\n');
+  expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\nopen\n');
   shop.release();
   expect(await shop.first).toMatchObject({ code: 0, applied: 30 });
 });
