@@ -254,7 +254,7 @@ test('a run with an unreadable line is named, and not resumed', async () => {
       const refused = await shop.run(`${verb} r1 --yes`);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toContain(
-        `error: ${path}: this journal cannot be read: one of its lines is damaged;`,
+        `error: ${path}: this journal cannot be read: one of its lines is damaged\n`,
       );
     }
   }
