@@ -2,20 +2,14 @@ import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } fr
 import { type Operation, operationIds, operations } from '../api/operations.ts';
 import { type HandlerResult, handlers } from './handlers.ts';
 import { type RequestInput, readInput, splitUrl, type UrlParts } from './read-input.ts';
-import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
+import { methodNotAllowed, Refusal } from './refusal.ts';
 import type { Collection, Store } from './store.ts';
 
 /** Answers a request, which comes from a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-interface AppOptions {
-  store(): Store;
-  /** Called with an error that is not a Refusal: a defect of the server. */
-  onDefect?: ((error: unknown) => void) | undefined;
-}
-
 /** Creates the app of the operations table. It answers HEAD like GET; the server sends no body for it. */
-export function createApp({ store, onDefect }: AppOptions): (request: HttpRequest) => HttpResponse {
+export function createApp(store: () => Store): (request: HttpRequest) => HttpResponse {
   const routes = createRoutes();
   return (request) => {
     const url = splitUrl(request.url);
@@ -46,7 +40,8 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
       const handle = handlers[operation.id] as (store: Store, input: RequestInput) => HandlerResult;
       return toResponse(handle(current, input), operation, url);
     } catch (error) {
-      return toRefusal(error, onDefect).toResponse();
+      if (error instanceof Refusal) return error.toResponse();
+      throw error;
     }
   }
 }

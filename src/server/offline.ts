@@ -25,7 +25,7 @@ export async function createOfflineTransport(
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, options);
   await sharedStore?.open();
   const owner = sharedStore ?? { current: seedStore() };
-  const app = createApp({ store: () => owner.current });
+  const app = createApp(() => owner.current);
   const send = sharedStore ? sendTo(sharedStore, app) : app;
   let pause: Promise<unknown> | undefined;
   let pausedMs = monotonicMs();

@@ -51,10 +51,3 @@ export function methodNotAllowed(message: string, methods: readonly string[]): R
   const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   return new Refusal('method_not_allowed', message, { allow });
 }
-
-/** Turns an error into a Refusal. An error that is not a Refusal is a defect of the server, and goes to `onDefect`. */
-export function toRefusal(error: unknown, onDefect?: (error: unknown) => void): Refusal {
-  if (error instanceof Refusal) return error;
-  onDefect?.(error);
-  return new Refusal('internal', 'the server failed on this request');
-}

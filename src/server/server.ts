@@ -5,7 +5,7 @@ import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isReadMe
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { type App, createApp } from './app.ts';
-import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
+import { maxBodyBytes, Refusal } from './refusal.ts';
 import type { Store } from './store.ts';
 import { type Faults, withCors, withDocuments, withFaults, withoutWrites, withToken } from './wrappers.ts';
 
@@ -51,7 +51,7 @@ const closingGraceMs = 1000;
 /** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<RunningServer> {
   const { store, readOnly, token, origins, faults = {} } = options;
-  let app: App = createApp({ ...options, store: () => store });
+  let app: App = createApp(() => store);
   if (readOnly) app = withoutWrites(app);
   if (token !== undefined) app = withToken(app, token);
   app = withFaults(app, faults);
@@ -80,7 +80,10 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
       });
       send(response, appResponse instanceof Promise ? await appResponse : appResponse);
     } catch (error) {
-      send(response, toRefusal(error, onDefect).toResponse());
+      if (!(error instanceof Refusal)) onDefect?.(error);
+      const refusal =
+        error instanceof Refusal ? error : new Refusal('internal', 'the server failed on this request');
+      send(response, refusal.toResponse());
     }
   };
   server.on('request', respond);

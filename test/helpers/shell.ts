@@ -81,7 +81,7 @@ async function deploy(): Promise<RunningServer> {
   // The open orders of the seed become overdue some day. These never do.
   for (const { id, record } of store.orders.all)
     if (!record.complete) store.orders.put(id, { ...record, shipDate: '2099-12-01T09:00:00Z' });
-  const app = withDocuments(createApp({ store: () => store }));
+  const app = withDocuments(createApp(() => store));
   return listen(
     async (request) => {
       if (request.url.endsWith('/version'))

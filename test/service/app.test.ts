@@ -16,7 +16,7 @@ let app: ReturnType<typeof createApp>;
 
 beforeEach(() => {
   store = seedStore();
-  app = createApp({ store: () => store });
+  app = createApp(() => store);
 });
 
 function send(

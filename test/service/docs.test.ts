@@ -174,19 +174,19 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
   test('shows the responses of GET and POST and an error, with nothing in the console', async () => {
     const got = await tryOut('getPet', { petId: '3' });
     expect(got.status).toMatch(/^200 OK in \d+ ms$/);
-    expect(got.body).toBe('{\n  "id": 3,\n  "name": "Luna",\n  "categoryId": 2,\n  "status": "available"\n}');
+    expect(got.body).toBe('{"id":3,"name":"Luna","categoryId":2,"status":"available"}');
     expect(await page.locator('#getPet pre.headers').innerText()).toContain(
       'sunset: Fri, 31 Dec 2027 00:00:00 GMT',
     );
     const created = await tryOut('createPet', { body: '{"name":"Rex","categoryId":1}' });
     expect(created.status).toMatch(/^201 Created/);
     const list = await tryOut('listPets', { limit: '1' });
-    expect(list.body).toMatch(/^\[\n {2}\{\n {4}"id": 1,/);
+    expect(list.body).toMatch(/^\[\{"id":1,/);
     expect((await tryOut('listPets', { limit: '1', status: 'sold' })).body).toContain('"sold"');
     expect(troubles).toEqual([]);
     const failed = await tryOut('getPet', { petId: '999' });
     expect(failed.status).toMatch(/^404 Not Found/);
-    expect(failed.body).toContain('"message": "pet 999 does not exist"');
+    expect(failed.body).toContain('"message":"pet 999 does not exist"');
     // The browser itself reports the 404.
     expect(troubles.filter((trouble) => !trouble.includes('404'))).toEqual([]);
   });
@@ -197,7 +197,7 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
     const answer = { contentType: 'application/json', body: written };
     await page.route('**/store/orders/1', (route) => route.fulfill(answer));
     const got = await tryOut('getOrder', { orderId: '1' });
-    expect(got.body).toBe('{\n  "id": 9223372036854775807,\n  "quantity": -0.10\n}');
+    expect(got.body).toBe(written);
     await tryOut('createCategory', { body: JSON.stringify({ name }) });
     expect(await page.locator('#createCategory pre.body').innerText()).toContain(name);
     expect(await page.locator('.answer img, .answer script').count()).toBe(0);

@@ -95,14 +95,9 @@ test.each([
   ['{"pets": [', 'is not JSON'],
   ['[]', 'must be an object'],
   ['{"pets": [{"id": 1, "categoryId": 1}]}', '/pets/0/name: is required'],
-  [
-    '{"pets": [{"id": 1, "name": "Rex", "categoryId": 1}]}',
-    '/pets/0/categoryId: is not a category of the file',
-  ],
   ['{"pet": []}', '/pet'],
   ['{"categories": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}', '/categories/1/id: occurs twice'],
   ['{"categories": [{"id": -1, "name": "a"}]}', '/categories/0/id: must be an integer from 0'],
-  ['{"orders": [{"id": 1, "petId": 1}]}', '/orders/0/petId: is not a pet of the file'],
   ['{"inventory": [{"petId": 1, "quantity": 1}]}', '/inventory/0/petId: is not a pet of the file'],
 ])('a file that does not hold a shop is an error and stays unchanged: %s', async (text, why) => {
   await send('GET', '/pets');

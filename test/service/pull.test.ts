@@ -78,13 +78,13 @@ test('a service that fails during the pull leaves the store unchanged', async ()
 });
 
 test('records that do not fit together are an error that names the first, and nothing is stored', async () => {
-  store.orders.put(99n, { id: 99n, petId: 5000n });
+  store.inventory.put(5000n, { petId: 5000n, quantity: 1, status: 'sold' });
   await shop.json('pets list');
   const text = readFileSync(shop.file, 'utf8');
   const refused = await run('offline pull --yes');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
-  expect(refused.stderr).toMatch(/cannot be kept as they are: \/orders\/\d+\/petId: is not a pet/);
+  expect(refused.stderr).toMatch(/cannot be kept as they are: \/inventory\/\d+\/petId: is not a pet/);
 });
 
 test('--to writes a new file for serve --data, and never one that exists', async () => {

@@ -32,7 +32,7 @@ export interface Service extends RecordingServer {
 /** The local server's app behind a real socket, correct except for the changes by `spoil`. */
 export async function startService({ spoil, tls, port, ...options }: ServiceOptions = {}): Promise<Service> {
   const store = options.store ?? seedStore();
-  const app = createApp({ store: () => store });
+  const app = createApp(() => store);
   const server = await recordingServer(
     {},
     async (request) => {

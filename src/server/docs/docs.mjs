@@ -1,20 +1,5 @@
 // Makes the forms of the page send requests. The script shows the text of a response as text.
 
-/**
- * Indents JSON. Numbers keep every digit, in browsers that can say how a number was written; others show the text as it came.
- *
- * @param {string} text
- */
-function indentJson(text) {
-  if (!JSON.rawJSON) return text;
-  const keepDigits = (_, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
-  try {
-    return JSON.stringify(JSON.parse(text, keepDigits), null, 2);
-  } catch {
-    return text;
-  }
-}
-
 /** @param {HTMLFormElement} form */
 function requestOf(form) {
   const query = new URLSearchParams();
@@ -62,12 +47,10 @@ async function send(form) {
     const body = await response.text();
     const elapsedMs = Math.round(performance.now() - started);
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '');
     const status = element('p', `${response.status} ${response.statusText}`, 'status');
     status.append(element('span', ` in ${elapsedMs} ms`));
     const { id } = form.closest('article');
-    const text = isJson ? indentJson(body) : body;
-    const content = body === '' ? element('p', 'No body.') : block('Body', id, text);
+    const content = body === '' ? element('p', 'No body.') : block('Body', id, body);
     answer.replaceChildren(status, content, block('Headers', id, headers));
   } catch {
     answer.replaceChildren(element('p', 'The server did not answer: it may have been stopped.', 'status'));
