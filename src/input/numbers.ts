@@ -42,7 +42,6 @@ export function parseChange(text: string): number {
 
 /** Parses an id. @throws ValueError for any text but an integer from 0 to 9223372036854775807. */
 export function parseId(text: string): bigint {
-  if (/^0\d+$/.test(text)) throw new ValueError('must not begin with a zero');
   const id = toId(text);
   if (id === undefined) throw new ValueError(idRequirement);
   return id;

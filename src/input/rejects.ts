@@ -1,5 +1,5 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
+import { basename, extname, relative, resolve } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { CliError, fileError, systemCode } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
@@ -35,18 +35,15 @@ interface FileName {
 }
 
 /**
- * Returns the name for the file of rejects: `stock.rejects.csv` beside the input, or `stdin.rejects.csv` in the current
- * folder if the input came through a pipe.
- *
- * @param folder the current folder. If it is not the folder of the first session, the name is a whole path.
+ * Returns the name for the file of rejects, relative to the current folder: `stock.rejects.csv` beside the input, or
+ * `stdin.rejects.csv` in the current folder if the input came through a pipe.
  */
 export function rejectsName(
   { name, path }: Pick<InputFile, 'name' | 'path'>,
   format: InputFormat,
   folder: string,
 ): string {
-  const named = path === undefined || resolve(folder, name) === path ? name : path;
-  const input = path === undefined && name !== 'edit' ? 'stdin' : named;
+  const input = path === undefined ? basename(name) : relative(folder, path);
   const ending = extname(input);
   const stem = input.slice(0, input.length - ending.length);
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;

@@ -161,6 +161,5 @@ export async function resolveNames(
 /** Returns the intent of the row for a record of a file. */
 export function toIntent(kind: WriteVerb, fields: Fields): Intent {
   if (kind === 'delete') return { kind: 'remove' };
-  const value = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
-  return kind === 'create' ? { kind: 'create', fields: value } : { kind: 'set', value };
+  return kind === 'create' ? { kind: 'create', fields } : { kind: 'set', value: fields };
 }
