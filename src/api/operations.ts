@@ -126,15 +126,9 @@ export type Paging =
   /** Each answer has a link to the next page in its header, except the last answer. */
   | { readonly kind: 'link' }
   /** Pages have numbers from `first` on. The description may not say which number that is. */
-  | {
-      readonly kind: 'number';
-      readonly parameter: string;
-      readonly first: number | undefined;
-      /** The largest value of the parameter, if the description states it. */
-      readonly maximum: number | undefined;
-    }
+  | { readonly kind: 'number'; readonly parameter: string; readonly first: number | undefined }
   /** Records are counted, from 0. */
-  | { readonly kind: 'offset'; readonly parameter: string; readonly maximum: number | undefined }
+  | { readonly kind: 'offset'; readonly parameter: string }
   /** Each answer has the link or the cursor of the next page at a path of fields. */
   | {
       readonly kind: 'cursor';

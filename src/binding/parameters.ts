@@ -136,14 +136,12 @@ export function pagingOf(operation: DocumentOperation, tableOperation: TableOper
     Object.keys(objectOf(objectOf(response).headers)),
   );
   if (headers.some((name) => name.toLowerCase() === 'link')) return { kind: 'link' };
-  const maximumOf = ({ shape: { bounds } }: DocumentParameter) =>
-    bounds.maximum === undefined ? undefined : Number(bounds.maximum);
   if (page) {
     const first = firstPageNumber(page) ?? (page.required ? 1 : undefined);
     if (first === undefined || first === 0 || first === 1)
-      return { kind: 'number', parameter: page.name, first, maximum: maximumOf(page) };
+      return { kind: 'number', parameter: page.name, first };
   }
-  if (offset) return { kind: 'offset', parameter: offset.name, maximum: maximumOf(offset) };
+  if (offset) return { kind: 'offset', parameter: offset.name };
   const parameter = operation.parameters.find(isOtherPaging);
   const header = headers.find(isPagingName);
   const by = parameter ? `the ${parameter.in} parameter ${parameter.name}` : header && `the header ${header}`;

@@ -193,14 +193,13 @@ function stepByCursor(
 
 /** @param value the number of the next page, or of its first record. */
 function stepByCount(
-  { parameter, maximum = Number.POSITIVE_INFINITY }: PagingBy<'number' | 'offset'>,
+  { parameter }: PagingBy<'number' | 'offset'>,
   value: number,
   { first, count }: Walk,
   page: Page,
   whyCut: string | undefined,
 ): PageStep {
   if (page.records.length === 0 || statesWhole(page, count)) return { whyCut };
-  if (value > maximum) return { whyCut: `the description limits its ${parameter} to ${maximum}` };
   return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, whyCut };
 }
 

@@ -57,12 +57,6 @@ export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: 
   return Buffer.concat(whole);
 }
 
-interface WriteOptions {
-  readonly mode: number;
-  /** False if the content need not survive a power cut. By default true. */
-  readonly isSynced?: boolean;
-}
-
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
  * between. The folder must exist. If the path is a symbolic link, the file that it names is replaced. A pipe or a
@@ -70,11 +64,11 @@ interface WriteOptions {
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
-export function writeFileAtomic(path: string, data: string, options: Partial<WriteOptions> = {}): void {
+export function writeFileAtomic(path: string, data: string, mode = 0o600): void {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('is not a regular file');
-    replaceFileSync(realFile(path), data, { mode: 0o600, ...options });
+    replaceFileSync(realFile(path), data, { mode });
   } catch (error) {
     throw fileError('write', path, error);
   }
@@ -89,7 +83,7 @@ export function writeFileAtomic(path: string, data: string, options: Partial<Wri
 export function replaceFileSync(
   path: string,
   data: string | Iterable<string>,
-  { mode, isSynced = true }: WriteOptions,
+  { mode }: { readonly mode: number },
 ): void {
   const random = Math.random().toString(36).slice(2, 10);
   const temporary = join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
@@ -98,7 +92,7 @@ export function replaceFileSync(
     try {
       if (typeof data === 'string') writeFileSync(file, data);
       else for (const line of data) writeFileSync(file, `${line}\n`);
-      if (isSynced) syncFile(file);
+      syncFile(file);
     } finally {
       closeSync(file);
     }
@@ -107,7 +101,7 @@ export function replaceFileSync(
     rmSync(temporary, { force: true });
     throw error;
   }
-  if (isSynced) syncPath(dirname(path));
+  syncPath(dirname(path));
 }
 
 /** conf writes with it, in place of the package atomically (`.ci/lean-packages.mjs`). */

@@ -298,7 +298,6 @@ test('a page of 150,000 categories is read', async () => {
 
 // The name and the type of a parameter decide its role in a list. A parameter has at most one, and a role at most one.
 
-const integer = { type: 'integer' };
 const text = { type: 'string' };
 /** Types that give a parameter no role, whatever its name is. */
 const strange = [
@@ -336,13 +335,4 @@ test.each<[what: string, Shape, queries: readonly string[]]>([
   const lists = service.calls().filter((call) => /^GET \/\w+(\?|$)/.test(call));
   const sent = lists.flatMap((call) => [...new URL(call.slice(4), 'http://x').searchParams.keys()]);
   expect([...new Set(sent)].sort()).toEqual(queries);
-});
-
-test('no page beyond the largest number of the description is requested', async () => {
-  const parameters = [inQuery('page', { ...integer, minimum: 1, maximum: 2 }), inQuery('size', integer)];
-  await using service = await shapedService({ parameters, page: pagesOfTwo });
-  const { run } = await bindTo(service);
-  const list = await run('pets list -o ids');
-  expect(list).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
-  expect(list.stderr).toContain('there may be more records: the description limits its page to 2');
 });

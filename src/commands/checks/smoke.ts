@@ -164,7 +164,7 @@ async function deliver(
       const path = resolve(io.cwd, name);
       return writeReport(path, async () => {
         ensureFolder(dirname(path), undefined, 0o777);
-        writeFileAtomic(path, print(report), { mode: 0o644 });
+        writeFileAtomic(path, print(report), 0o644);
       });
     }),
     flags.report?.includes('github') &&
