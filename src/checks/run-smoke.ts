@@ -52,7 +52,7 @@ export async function runSmoke(
     const writes = await runWriteChecks(selected, service, reads.find(isFailure), stop);
     const ran = [...reads, ...writes];
     const signal = stop.cause === 'max-time' ? undefined : stop.cause;
-    const failures = failureIfIncomplete(ran, selection, service, stop, signal);
+    const failures = failureIfIncomplete(ran, service, stop, signal);
     const { baseUrl } = service.client;
     return {
       target: isEmbeddedUrl(baseUrl) ? 'the embedded store' : baseUrl,
@@ -112,14 +112,12 @@ async function runWriteChecks(
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],
-  { only }: Selection,
   service: CheckedService,
   { stopped }: Stop<WhyStopped>,
   signal: Signal | undefined,
 ): CheckResult[] {
-  const isReachEnough = only.some((pattern) => groupOf(pattern) === 'reach');
   const isEnough = ({ id, state }: CheckResult) =>
-    state !== 'skip' && (isReachEnough || groupOf(id) !== 'reach' || isFailure({ state }));
+    state !== 'skip' && (groupOf(id) !== 'reach' || isFailure({ state }));
   const stopReason = stopReasonOf(stopped);
   if (stopReason === undefined && results.some(isEnough)) return [];
   const { 'check-failed': checkFailed, usage } = exitCodes;

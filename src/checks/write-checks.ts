@@ -121,11 +121,7 @@ function labelOf({ noun, fields, parent, id }: Leftover): string {
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
 async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
   const { record, notFound } = await recordPortOf(context, noun).read(id);
-  if (!record) {
-    const { method, url, status, requestId } = notFound?.details ?? {};
-    const reason = notFound?.message ?? `${noun.name} ${id} is not there`;
-    throw new FindingError(fail(`read back: ${reason}`, { method, url, status, requestId }));
-  }
+  if (!record) throw notFound ?? new FindingError(fail(`read back: ${noun.name} ${id} is not there`));
   const hidden = hiddenFields(context.client.contract, noun.nounName);
   const [difference] = differencesOf(sent, record.fields, isShown, hidden);
   if (!difference) return;

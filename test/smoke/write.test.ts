@@ -190,7 +190,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'pet',
     'a read that is gone',
     on(/^\/pets\/\d/, refusing(404)),
-    /^fail read back: no$/,
+    /^fail no$/,
     /still has it: `petstore pets get \d+ --base-url \S+`;/,
   ],
   ['order', 'another name of its new pet', on('/pets', changeName, 'POST'), /^warn create: .*name/],
