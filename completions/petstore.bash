@@ -5,12 +5,10 @@ _petstore() {
   local at part line quote= kept= last=-1 continues=
   local -a words=()
   COMPREPLY=()
-  # bash splits words at = and : too: `--flag=value` becomes two words here, and all else is joined again.
+  # bash splits words at = and : too, and they are joined again.
   for ((at = 1; at <= COMP_CWORD; at++)); do
     part=${COMP_WORDS[at]}
-    if [[ $part == = && ${words[last]-} == --* && ${words[last]} != *=* ]]; then
-      words[++last]= kept= continues=1
-    elif [[ $part == [=:]* && $last != -1 ]]; then
+    if [[ $part == [=:]* && $last != -1 ]]; then
       words[last]+=$part
       # readline replaces only what follows.
       kept=${words[last]} continues=1

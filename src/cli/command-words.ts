@@ -63,7 +63,7 @@ export interface Offer {
 interface Completion {
   /** The values, or the kind of values to look up. */
   readonly offers: readonly Offer[] | string;
-  /** The part of the word before the value: `--status=`, or `sold,` in a list. */
+  /** The part of the word before the value: `sold,` in a list. */
   readonly stem: string;
 }
 
@@ -174,19 +174,16 @@ export function findMeaning(table: WordTable, words: readonly string[]): LineMea
 /** Finds the possible completions of the last word. */
 export function completionOf(table: WordTable, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
-  const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
   const { command, operands, pending, isAfterDashes } = findMeaning(table, words.slice(0, -1));
   if (isAfterDashes) return { offers: files, stem: '' };
-  const flags = flagSlots(table, command);
-  const flag = attached
-    ? flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax))
-    : pending;
-  if (flag) {
-    const end = flag.isList ? Math.max(attached.length, current.lastIndexOf(',') + 1) : attached.length;
-    return { offers: offersOf(table, flag), stem: current.slice(0, end) };
+  if (pending) {
+    const stem = pending.isList ? current.slice(0, current.lastIndexOf(',') + 1) : '';
+    return { offers: offersOf(table, pending), stem };
   }
-  if (current.startsWith('-'))
-    return { offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })), stem: '' };
+  if (current.startsWith('-')) {
+    const offers = flagSlots(table, command).map((flag) => ({ word: nameOf(flag), summary: flag.summary }));
+    return { offers, stem: '' };
+  }
   if (command.verbs.length > 0)
     return { offers: operands.length === 0 ? verbOffers(table, command) : [], stem: '' };
   const last = command.args.at(-1);

@@ -10,7 +10,7 @@ import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { parseChoice } from '../process/errors.ts';
-import { countCaseless, foldCase, sanitize } from '../process/text.ts';
+import { sanitize } from '../process/text.ts';
 import { isIdText, statusesOf } from '../records/record-fields.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
@@ -113,16 +113,12 @@ async function readAllRecords<K extends ListId>(
   return collectFields(client.list(operation));
 }
 
-/**
- * Offers each pet or category by its name. It offers the id once a digit is typed, if several records have the name, or if the name
- * looks like an id or a flag.
- */
+/** Offers each pet or category by its name, or by its id once a digit is typed or if the name looks like an id or a flag. */
 function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { prefix }: Cursor): Offer[] {
-  const counts = countCaseless(records.map(({ name }) => name));
-  const isClear = (name: string) =>
-    counts.get(foldCase(name)) === 1 && !name.startsWith('-') && !isIdText(name);
   return records.map(({ id, name }) =>
-    !/^\d/.test(prefix) && isClear(name) ? { word: name } : { word: `${id}`, summary: name },
+    /^\d/.test(prefix) || name.startsWith('-') || isIdText(name)
+      ? { word: `${id}`, summary: name }
+      : { word: name },
   );
 }
 

@@ -83,12 +83,10 @@ describe.each(['bash', 'fish'] as const)('%s', (shell) => {
   });
 });
 
-testWith('bash', 'fish')('fish offers the next value after a comma, and files, after = too', async () => {
+testWith('bash', 'fish')('fish offers the next value after a comma, and files', async () => {
   const expected = {
-    'list --status=sold,p': '--status=sold,pending',
     'list --fields id,na': 'id,name',
     'create --from READ': 'README.md',
-    'create --from=READ': '--from=README.md',
   };
   const offers = await fishOffers(Object.keys(expected).map((words) => `petstore pets ${words}`));
   expect(offers.flat()).toEqual(Object.values(expected));
@@ -102,14 +100,6 @@ const typing: readonly (readonly [typed: string, read: string])[] = [
   ['--category Small\\ m', '--category><Small mammals'],
   ['--category aa:', '--category><aa:bb'],
   ['--fields id,na', '--fields><id,name'],
-  ['--fields=id,na', '--fields=id,name'],
-  ['--status=sold,pe', '--status=sold,pending'],
-  ['--category=Sm', '--category=Small mammals'],
-  ['--category="Sm', '--category=Small mammals'],
-  ['--category=aa:', '--category=aa:bb'],
-  ['--category=x=', '--category=x=y'],
-  ['--status=avail', '--status=available'],
-  ['--status="avail', '--status=available'],
 ];
 
 testWith('bash', 'zsh').each(['bash', 'zsh'])('a Tab writes in %s what it reads back', async (shell) => {
@@ -181,8 +171,7 @@ test.each([
   ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
   ['pets list --fields id,n', ['id,name']],
   ['runs --fields unk', ['unknown']],
-  ['pets list --status=s', ['--status=sold']],
-  ['pets list --status=sold,p', ['--status=sold,pending']],
+  ['pets list --status sold,p', ['sold,pending']],
   ['smoke --skip reach,t', ['reach,tls', 'reach,tls/valid', 'reach,tls/protocol', 'reach,tls/expiry']],
   ['-qo ', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']],
   ['serve -- ', [':file']],
@@ -214,7 +203,7 @@ test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
 
 test.each([
   ['cannot be shown or typed is not offered', ['Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'], 'Dogs\nZoë\n'],
-  ['reads as something else has its id', ['2.0', 'cats', 'Cats', '-y'], '1\t2.0\n2\tcats\n3\tCats\n4\t-y\n'],
+  ['reads as something else has its id', ['2.0', 'cats', '-y'], '1\t2.0\ncats\n3\t-y\n'],
 ])('a category whose name %s', async (_, names, stdout) => {
   waitForValues();
   await using server = await recordingServer({}, () => ({ body: categories(...names) }));
