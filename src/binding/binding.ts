@@ -108,9 +108,8 @@ function findOperationAt(
 
 /** Puts values in place of path parameters, if the operation has such a path. */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
-  const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
-  const values = segmentsOf(path);
-  const template = segmentsOf(operation.path);
+  const values = path.split('/');
+  const template = operation.path.split('/');
   const isSame = template.every((segment, index) => isParameter(segment) || segment === values[index]);
   if (values.length !== template.length || !isSame) return undefined;
   const segments = template.map((segment, index) =>
@@ -120,8 +119,7 @@ function withFixedPath(operation: DocumentOperation, path: string): DocumentOper
   const parameters = operation.parameters.filter(
     (parameter) => parameter.in !== 'path' || isInPath(parameter.name),
   );
-  const lastSlash = operation.path.slice(1).endsWith('/') ? '/' : '';
-  return { ...operation, path: `${segments.join('/')}${lastSlash}`, parameters };
+  return { ...operation, path: segments.join('/'), parameters };
 }
 
 /** Gives query parameters constant values. @throws UsageError if the operation has no such parameter. */
@@ -132,10 +130,7 @@ function withFixedQuery(operation: DocumentOperation, id: string, query: string)
     (name) => !inQuery.some((parameter) => parameter.name === name),
   );
   if (unknownName !== undefined)
-    throw new UsageError(
-      `--map ${id}: ${routeText(operation)} has no query parameter ${unknownName}`,
-      inQuery.length > 0 ? `it has ${inQuery.map(({ name }) => name).join(', ')}` : undefined,
-    );
+    throw new UsageError(`--map ${id}: ${routeText(operation)} has no query parameter ${unknownName}`);
   const parameters = operation.parameters.map((parameter) => {
     const fixedValue = inQuery.includes(parameter) ? values.get(parameter.name) : undefined;
     return fixedValue === undefined ? parameter : { ...parameter, required: true, fixedValue };
