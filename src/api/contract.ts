@@ -17,6 +17,8 @@ export interface Contract {
   readonly missing: ReadonlyMap<OperationId, string>;
   /** The header of the token, from the description's security schemes. If it names none, the settings do. */
   readonly tokenHeader?: TokenHeader | undefined;
+  /** The origin to which a binding applies. */
+  readonly origin?: string | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
   /** The schemas that the schemas of answers refer to, by reference. */

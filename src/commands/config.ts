@@ -6,7 +6,6 @@ import { keySummary, maskValue, requireKey, settingKeys } from '../config/keys.t
 import { shownSetting } from '../config/settings.ts';
 import { propertyColumns } from '../output/columns.ts';
 import { CliError } from '../process/errors.ts';
-import { printJson } from '../process/exact-json.ts';
 import { sanitize } from '../process/text.ts';
 
 /** The keys of the config file: the settings, and the active profile. */
@@ -16,7 +15,6 @@ const get = verb({
   name: 'get',
   wrongSettings: 'warn',
   summary: 'Print the value of one setting',
-  defaultFormat: 'table',
   description:
     'Prints the value that a command with the same flags would use. `petstore config explain` shows where it comes from.',
   examples: [
@@ -25,15 +23,14 @@ const get = verb({
     'petstore config get profile',
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
-  async run({ settings }, { key: name }) {
+  async run({ settings, io }, { key: name }) {
     const key = name === 'profile' ? name : requireKey(name);
     const value = key === 'profile' ? settings.profile?.value : shownSetting(key, settings.explain(key));
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key} is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
-    const text = sanitize(typeof value === 'string' ? value : printJson(value));
-    return { kind: 'text', text: `${text}\n`, data: { [key]: value } };
+    await io.stdout.write(`${sanitize(String(value))}\n`);
   },
 });
 

@@ -3,19 +3,12 @@ import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { fileError, InputError, isMissing, systemReason } from '../process/errors.ts';
+import { fileError, InputError, systemReason } from '../process/errors.ts';
 import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
 import { readTrusted, resolvePaths } from './file.ts';
 import type { Settings } from './settings.ts';
-
-/** The contract that `api bind` made of a service's own description. */
-interface BoundContract {
-  readonly contract: Contract;
-  /** The origin to which the contract applies. */
-  readonly origin: string;
-}
 
 /** The profile or the origin to which a binding applies. */
 type BindingScope = ReturnType<typeof bindingScope>;
@@ -61,10 +54,10 @@ export function readBoundContract(
   if (path !== undefined) {
     const bound = readContractFile(path, scope);
     if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, scope);
-    if (bound.origin === origin) return bound.contract;
+    if (bound.origin === origin) return bound;
   }
   const ofOrigin = bindingScope(undefined, origin);
-  return readContractFile(contractPath(io, ofOrigin), ofOrigin)?.contract;
+  return readContractFile(contractPath(io, ofOrigin), ofOrigin);
 }
 
 function contractPath(io: Io, { path }: BindingScope): string {
@@ -72,13 +65,15 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /** Reads a contract, if the file exists. @throws InputError if it cannot be read or is not a contract. */
-function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
+function readContractFile(path: string, scope: BindingScope): Contract | undefined {
   try {
     // Most users have none, and an error takes time to make.
     if (!statSync(path, { throwIfNoEntry: false })) return undefined;
-    return fromStored(parseJson(readTrusted(path)) as object as StoredContract);
+    const stored = parseJson(readTrusted(path)) as object as StoredContract;
+    if (stored?.version !== version) throw new Error('another version of this program wrote it');
+    const operations = new Map(stored.operations.map((operation) => [operation.id, operation]));
+    return { ...stored, operations, missing: new Map(stored.missing) };
   } catch (error) {
-    if (isMissing(error)) return undefined;
     throw unusable(path, systemReason(error), scope);
   }
 }
@@ -91,16 +86,12 @@ function unusable(path: string, why: string, { flags }: BindingScope): InputErro
 }
 
 /** Replaces the stored contract atomically, and names it in its profile. */
-export async function writeContract(
-  io: Io,
-  scope: BindingScope,
-  { contract, origin }: BoundContract,
-): Promise<void> {
+export async function writeContract(io: Io, scope: BindingScope, contract: Contract): Promise<void> {
   const path = contractPath(io, scope);
   const { ensureFolder, writeFileAtomic } = await import('../process/files.ts');
   ensureFolder(dirname(path));
   const operations = [...contract.operations.values()];
-  const stored: StoredContract = { version, origin, ...contract, operations, missing: [...contract.missing] };
+  const stored: StoredContract = { version, ...contract, operations, missing: [...contract.missing] };
   writeFileAtomic(path, `${printJson(stored)}\n`);
   const { profile } = scope;
   if (profile === undefined) return;
@@ -128,14 +119,6 @@ export async function removeContract(io: Io, scope: BindingScope): Promise<void>
 /** A contract as JSON. Maps are arrays. */
 interface StoredContract extends Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
-  readonly origin: string;
   readonly operations: readonly Operation[];
   readonly missing: readonly (readonly [OperationId, string])[];
-}
-
-function fromStored(json: StoredContract): BoundContract {
-  if (json?.version !== version) throw new Error('another version of this program wrote it');
-  const { origin, operations, missing, ...contract } = json;
-  const byId = new Map(operations.map((operation) => [operation.id, operation]));
-  return { origin, contract: { ...contract, operations: byId, missing: new Map(missing) } };
 }

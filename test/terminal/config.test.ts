@@ -109,13 +109,20 @@ test('--profile puts a value into a profile', async () => {
 });
 
 test('get prints the bare value that a command would use', async () => {
-  config.write({ profile: 'p', profiles: { p: { color: 'never' } }, timeout: '9s', retries: 0 });
+  config.write({
+    profile: 'p',
+    profiles: { p: { color: 'never' } },
+    timeout: '9s',
+    retries: 0,
+    output: 'csv',
+  });
   for (const [words, stdout] of [
     ['color', 'never\n'],
     ['timeout --timeout 1s', '1s\n'],
     ['concurrency', '3\n'],
     ['profile', 'p\n'],
-    ['retries -o json', '{"retries":0}\n'],
+    ['retries -o json', '0\n'],
+    ['output', 'csv\n'],
   ])
     expect(await run(`get ${words}`, { PETSTORE_CONCURRENCY: '3' })).toMatchObject({ code: 0, stdout });
   expect(await run('get base-url')).toMatchObject({ code: 5, stdout: '' });

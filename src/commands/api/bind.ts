@@ -40,7 +40,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   }
   const scope = bindingScope(settings.profile?.value, origin);
   const { dryRun } = context.flags;
-  if (!dryRun) await writeContract(io, scope, { contract: { ...contract, basePath }, origin });
+  if (!dryRun) await writeContract(io, scope, { ...contract, origin, basePath });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
     const { method, path } = contract.operations.get(id) ?? {};
