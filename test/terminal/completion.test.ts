@@ -170,7 +170,7 @@ const categories = (...names: readonly string[]) => names.map((name, at) => ({ i
 test.each([
   ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
   ['pets list --fields id,n', ['id,name']],
-  ['runs --fields unk', ['unknown']],
+  ['runs --fields sta', ['started', 'state']],
   ['pets list --status sold,p', ['sold,pending']],
   ['smoke --skip reach,t', ['reach,tls', 'reach,tls/valid', 'reach,tls/protocol', 'reach,tls/expiry']],
   ['-qo ', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']],
