@@ -65,8 +65,8 @@ export interface InputFormat {
 
 interface SplitInput {
   readonly format: InputFormat;
-  /** The records in order. The generator throws BrokenInput, and SyntaxError if the text is not JSON. */
-  readonly records: Generator<SplitRecord>;
+  /** Begins to split, and returns the records in order. The generator throws InputError for a text that cannot be split. */
+  split(): Generator<SplitRecord>;
 }
 
 /** Returns true if the records of an input are rows of cells, which are texts. */
@@ -91,15 +91,15 @@ export function splitInput(
 ): SplitInput | undefined {
   if (text.trim() === '') return undefined;
   const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(text);
-  if (kind === 'json') return { format: { kind, delimiter: '' }, records: splitJson(text) };
-  if (kind === 'jsonl') return { format: { kind, delimiter: '' }, records: splitLines(text) };
+  if (kind === 'json') return { format: { kind, delimiter: '' }, split: () => splitJson(text, name) };
+  if (kind === 'jsonl') return { format: { kind, delimiter: '' }, split: () => splitLines(text, name) };
   // The line in which Excel names the delimiter. It stays as a blank line, so that each line keeps its number.
   const [, separator] = /^sep=([,;\t|])(?=[\r\n]|$)/i.exec(text) ?? [];
   const table = separator === undefined ? text : text.slice('sep=;'.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(table, isColumn));
   return delimiter === '\t' && !hasQuotedCell(table)
-    ? { format: { kind: 'tsv', delimiter }, records: splitTsv(table) }
-    : { format: { kind: 'csv', delimiter }, records: splitCsv(table, delimiter) };
+    ? { format: { kind: 'tsv', delimiter }, split: () => splitTsv(table, name) }
+    : { format: { kind: 'csv', delimiter }, split: () => splitCsv(table, name, delimiter) };
 }
 
 const kinds: Readonly<Record<string, InputFormat['kind']>> = {
@@ -122,7 +122,7 @@ function kindOfText(text: string): InputFormat['kind'] {
 function detectDelimiter(text: string, isColumn: (cell: string) => boolean): string {
   const tables = [',', ';', '\t', '|'].map((delimiter) => {
     try {
-      const { cells = [], problem } = splitCsv(text, delimiter).next().value ?? {};
+      const { cells = [], problem } = splitCsv(text, '', delimiter).next().value ?? {};
       if (!problem) return { delimiter, columnCount: cells.filter(isColumn).length, cellCount: cells.length };
     } catch {
       // A quote that no other closes, or a very long record: the text has another delimiter.

@@ -3,8 +3,8 @@ import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
-import { type InputFile, type InputFormat, isTable, recordPlace, splitInput } from './input-file.ts';
-import { BrokenInput, type SplitRecord, toItem } from './splitters.ts';
+import { type InputFile, type InputFormat, isTable, splitInput } from './input-file.ts';
+import { type SplitRecord, toItem } from './splitters.ts';
 
 /** A row of an input: the values that a command reads from a record. */
 export interface InputRow {
@@ -76,24 +76,12 @@ export function readRecords<Row extends InputRow>(
   const { name } = inputFile;
   const input = splitInput(inputFile, (cell) => isColumn(cell, layout));
   if (!input) return { format: undefined, records: [], header: '' };
-  const { format, records } = input;
-  function* splits(): Generator<SplitRecord> {
-    try {
-      yield* records;
-    } catch (error) {
-      if (error instanceof SyntaxError) throw new InputError(`${name}: not valid JSON: ${error.message}`);
-      if (!(error instanceof BrokenInput)) throw error;
-      const message = `${recordPlace(name, format, error.line)}: ${error.message}`;
-      throw new InputError(message, 'the file may be cut off: nothing was sent');
-    }
-  }
-  const splitRecords = splits();
+  const { format, split } = input;
+  const splitRecords = split();
   let toRecord = objectReader(layout);
   let header = '';
-  let lone: SplitRecord | undefined;
-  const first: SplitRecord | undefined = isTable(format) ? splitRecords.next().value : undefined;
+  const first: SplitRecord | undefined = isTable(format) ? split().next().value : undefined;
   if (first && isLone(first, layout)) {
-    lone = first;
     header = layout.loneField;
     toRecord = tableReader([header], [header], format);
   } else if (first) {
@@ -102,16 +90,15 @@ export function readRecords<Row extends InputRow>(
     const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
     header = first.text;
     toRecord = tableReader(parseHeader({ ...first, cells: columns }, layout, name), columns, format);
+    splitRecords.next();
   }
-  const toRow = (split: SplitRecord): ParsedRecord<Row> => {
-    const { line, text, problem } = split;
-    return { line, text, row: problem ?? rowOrError(() => layout.toRow(toRecord(split))) };
-  };
-  function* rows() {
-    if (lone) yield toRow(lone);
-    for (const split of splitRecords) yield toRow(split);
+  function* parse(): Generator<ParsedRecord<Row>> {
+    for (const record of splitRecords) {
+      const { line, text, problem } = record;
+      yield { line, text, row: problem ?? rowOrError(() => layout.toRow(toRecord(record))) };
+    }
   }
-  return { format, records: rows(), header };
+  return { format, records: parse(), header };
 }
 
 /** Makes a row. Returns the error of a record that is not valid. */

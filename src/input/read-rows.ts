@@ -33,7 +33,7 @@ interface ReadOptions {
 /**
  * Reads and checks a whole input before anything is sent. A pipe without a byte has no rows.
  *
- * @throws InputError for a file without a byte, and as `readRecords`; ManyError with every invalid row, unless these are skipped.
+ * @throws InputError for a file without a byte, and as `readRecords`; ManyError for invalid rows, unless these are skipped.
  */
 export async function readRows<Row extends InputRow>(
   inputFile: InputFile,
@@ -68,7 +68,7 @@ export async function readRows<Row extends InputRow>(
  * Takes further invalid rows out of an input.
  *
  * @returns the input without them. Its warnings are those about these rows.
- * @throws InputError or ManyError with every invalid row, unless these are skipped.
+ * @throws InputError or ManyError for invalid rows, unless these are skipped.
  */
 export function withoutInvalid<Row extends InputRow>(
   input: CheckedInput<Row>,
@@ -203,14 +203,14 @@ function pickExamples({ format }: NamedInput, issues: readonly Issue[]): Issue[]
   }));
 }
 
-/** Returns the error for an input with invalid rows: an example of each kind, and the number of all. In JSON it has every issue. */
+/** Returns the error for an input with invalid rows: an example of each kind, and the number of all. */
 function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputError | ManyError {
-  const { name } = input;
-  const [first, ...others] = issues;
-  const message = `${name}: ${countText(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
-  const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint);
-  if (first && others.length === 0) return toError(first);
-  const summary = new InputError(message);
-  const examples = [...pickExamples(input, issues).map(toError), summary];
-  return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
+  const examples = pickExamples(input, issues).map(
+    (issue) => new InputError(issueText(input, issue), issue.hint),
+  );
+  const [first] = examples;
+  if (first && issues.length === 1) return first;
+  const count = `${countText(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
+  const summary = new InputError(`${input.name}: ${count}`);
+  return new ManyError(summary.message, [...examples, summary], 0, summary.details);
 }

@@ -113,7 +113,7 @@ function* tableLines(
   const noteText = (notes: readonly Note[]) =>
     toText(notes.map((note) => (typeof note === 'string' ? guard(note) : String(note ?? ''))));
   const cellsOf = (text: string): readonly string[] =>
-    kind === 'tsv' ? text.split('\t') : (splitCsv(text, delimiter).next().value?.cells ?? []);
+    kind === 'tsv' ? text.split('\t') : (splitCsv(text, '', delimiter).next().value?.cells ?? []);
   const columns = cellsOf(header);
   const inputColumns = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
   const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;

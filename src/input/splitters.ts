@@ -1,4 +1,4 @@
-import { messageOf, ValueError } from '../process/errors.ts';
+import { InputError, messageOf, ValueError } from '../process/errors.ts';
 import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
 
 /** An unparsed record of an input: a row of a table, a line of JSON lines, or an item of a JSON array. */
@@ -14,33 +14,25 @@ export interface SplitRecord {
   readonly problem?: ValueError | undefined;
 }
 
-/** Nothing can be read after this record: it is over the limit, or holds the rest of a truncated file. */
-export class BrokenInput extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.line = line;
-  }
-}
-
 /** The length of the longest record, in characters: 1 MiB of ASCII. */
 const maxRecordLength = 2 ** 20;
 
-/** Returns a record. @throws BrokenInput if it is longer than 1 MiB. */
-function checkLength(record: SplitRecord): SplitRecord {
+/** Returns a record. @throws InputError if it is longer than 1 MiB. @param place of the record, for the error. */
+function checkLength(record: SplitRecord, place: string): SplitRecord {
   if (record.text.length <= maxRecordLength) return record;
-  throw new BrokenInput(record.line, 'the record is longer than 1 MiB');
+  throw new InputError(`${place}: the record is longer than 1 MiB`, cutOffHint);
 }
 
-/** Splits text into its lines that are not blank. @throws BrokenInput for a line over 1 MiB. */
-export function* splitLines(text: string): Generator<SplitRecord> {
+const cutOffHint = 'the file may be cut off: nothing was sent';
+
+/** Splits text into its lines that are not blank. @throws InputError for a line over 1 MiB. */
+export function* splitLines(text: string, name: string): Generator<SplitRecord> {
   const lineEnd = /[\n\r]|$/g;
   for (let [line, at] = [1, 0]; at < text.length; line += 1) {
     lineEnd.lastIndex = at;
     const end = lineEnd.exec(text)?.index ?? text.length;
     const content = text.slice(at, end);
-    if (content.trim() !== '') yield checkLength({ line, text: content });
+    if (content.trim() !== '') yield checkLength({ line, text: content }, `${name}:${line}`);
     at = afterLineEnd(text, end);
   }
 }
@@ -59,13 +51,18 @@ export function toItem(text: string): JsonItem {
 /**
  * Splits a JSON document into numbered records: the items of an array, or one value.
  *
- * @throws SyntaxError if it is not JSON; BrokenInput for a record over 1 MiB.
+ * @throws InputError if it is not JSON, and for a record over 1 MiB.
  */
-export function* splitJson(text: string): Generator<SplitRecord> {
+export function* splitJson(text: string, name: string): Generator<SplitRecord> {
   let line = 0;
-  for (const item of parseItems(text)) {
-    line += 1;
-    yield checkLength({ line, text: item.text, item });
+  try {
+    for (const item of parseItems(text)) {
+      line += 1;
+      yield checkLength({ line, text: item.text, item }, `${name}: record ${line}`);
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new InputError(`${name}: not valid JSON: ${error.message}`);
   }
 }
 
@@ -75,18 +72,19 @@ export function* splitJson(text: string): Generator<SplitRecord> {
  *
  * csv-parse is not used: it reports the last line of a record with quoted newlines, and is slow (bench/README.md).
  *
- * @throws BrokenInput for a record over 1 MiB, and a quote that is never closed.
+ * @throws InputError for a record over 1 MiB, and a quote that is never closed.
  */
-export function* splitCsv(text: string, delimiter: string): Generator<SplitRecord> {
+export function* splitCsv(text: string, name: string, delimiter: string): Generator<SplitRecord> {
   const lineEndOrQuote = /[\n\r"]|$/g;
   for (let [line, at] = [1, 0]; at < text.length; ) {
+    const place = `${name}:${line}`;
     lineEndOrQuote.lastIndex = at;
     const end = lineEndOrQuote.exec(text)?.index ?? text.length;
     const record: SplitRecord & { readonly cells: readonly string[] } =
       text[end] === '"'
-        ? parseQuotedRecord(text, at, line, delimiter)
+        ? { line, ...parseQuotedRecord(text, at, place, delimiter) }
         : { line, text: text.slice(at, end), cells: text.slice(at, end).split(delimiter) };
-    if (record.problem || record.cells.some((cell) => cell.trim() !== '')) yield checkLength(record);
+    if (record.problem || record.cells.some((cell) => cell.trim() !== '')) yield checkLength(record, place);
     line += 1 + (text[end] === '"' ? lineEndsIn(record.text) : 0);
     at = afterLineEnd(text, at + record.text.length);
   }
@@ -101,22 +99,23 @@ function lineEndsIn(text: string): number {
   return text.match(/\r\n|\n|\r/g)?.length ?? 0;
 }
 
-/** Reads the record at an index, which may have quotes. @throws BrokenInput for a quote that is never closed. */
-function parseQuotedRecord(text: string, from: number, line: number, delimiter: string) {
+/** Reads the record at an index, which may have quotes. @throws InputError for a quote that is never closed. */
+function parseQuotedRecord(text: string, from: number, place: string, delimiter: string) {
   const plainText = new RegExp(`[^${delimiter}\\n\\r]*`, 'y');
   const cells: string[] = [];
   let problem: ValueError | undefined;
   for (let start = from; ; start = plainText.lastIndex + 1) {
     const isQuoted = text[start] === '"';
     const close = isQuoted ? findClosingQuote(text, start) : start - 1;
-    if (isQuoted && close === -1) throw new BrokenInput(line, 'a quote is opened and never closed');
+    if (isQuoted && close === -1)
+      throw new InputError(`${place}: a quote is opened and never closed`, cutOffHint);
     plainText.lastIndex = close + 1;
     const [plain = ''] = plainText.exec(text) ?? [];
     if (isQuoted && plain !== '')
       problem = new ValueError('text follows a closing quote', 'within quotes, write each quote twice');
     cells.push(isQuoted ? text.slice(start + 1, close).replaceAll('""', '"') : plain);
     const end = plainText.lastIndex;
-    if (text[end] !== delimiter) return { line, text: text.slice(from, end), cells, problem };
+    if (text[end] !== delimiter) return { text: text.slice(from, end), cells, problem };
   }
 }
 
@@ -135,8 +134,9 @@ export function hasQuotedCell(text: string): boolean {
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
 
 /** Splits tab-separated text as `-o tsv` writes it: a record on each line. */
-export function* splitTsv(text: string): Generator<SplitRecord> {
+export function* splitTsv(text: string, name: string): Generator<SplitRecord> {
   const toCell = (cell: string) =>
     cell.replace(/\\([tnr\\"])/g, (_, letter: string) => escapes[letter] ?? '');
-  for (const record of splitLines(text)) yield { ...record, cells: record.text.split('\t').map(toCell) };
+  for (const record of splitLines(text, name))
+    yield { ...record, cells: record.text.split('\t').map(toCell) };
 }

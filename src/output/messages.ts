@@ -47,7 +47,7 @@ export function createNotices({ io, isQuiet, isSilent }: NoticesOptions): Notice
 
 /** Formats an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each different hint. */
 export function errorText(error: CliError, style = plainStyle): string {
-  const errors = error instanceof ManyError ? error.examples : [error];
+  const errors = error instanceof ManyError ? error.errors : [error];
   const sentences = new Set(errors.map(errorSentence));
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
   return [

@@ -192,18 +192,10 @@ export class InputError extends UsageError {
 /** A command on many records failed for some of them (exit 3), or for all of them for one reason (exit code of that reason). */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
-  /** The errors that people read: all errors, or one example of errors that are alike. */
-  readonly examples: readonly CliError[];
 
-  constructor(
-    message: string,
-    errors: readonly CliError[],
-    succeeded: number,
-    { examples = errors, ...details }: ErrorDetails & { readonly examples?: readonly CliError[] } = {},
-  ) {
+  constructor(message: string, errors: readonly CliError[], succeeded: number, details: ErrorDetails = {}) {
     super(kindOfMany(errors, succeeded), message, details);
     this.errors = errors;
-    this.examples = examples;
   }
 }
 

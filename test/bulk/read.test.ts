@@ -260,19 +260,17 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   expect(first.details.hint).toBe(hint);
 });
 
-test('people read one problem of each kind with the lines of its like, programs read all', async () => {
+test('the error has one problem of each kind with the lines of its like, and the number of all', async () => {
   const text = `petId,quantity\n${'1,x\n'.repeat(330)}2,\n3,4\n3,5\n`;
   const error = await refusal(text);
   expect(error).toBeInstanceOf(ManyError);
-  const { errors, examples, message } = error as ManyError;
+  const { errors, message } = error as ManyError;
   expect(message).toBe('stock.csv: 333 rows are invalid; nothing was sent');
-  expect(examples.map((example) => example.message)).toEqual([
+  expect(errors.map((each) => each.message)).toEqual([
     `stock.csv:2: quantity 'x': ${quantityRule} (and 330 more like this: lines 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 320 more)`,
     'stock.csv:333: pet 3 is on line 333 and on line 334',
     message,
   ]);
-  expect(errors).toHaveLength(333);
-  expect(errors.at(-1)?.message).toMatch(/^stock.csv:334: /);
 });
 
 test('counts the rows that are left out, and says why', async () => {
