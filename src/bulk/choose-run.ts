@@ -65,10 +65,10 @@ export function findOtherRun(list: RunList, verb: Verb, info: ListedRun): Listed
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(context: Context, { id, undo, state }: ListedRun): UsageError | undefined {
+function resumeRefusal(context: Context, { id, undo }: ListedRun): UsageError | undefined {
   if (!undo) return undefined;
   return new UsageError(
-    `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
+    `resume ${id}: run ${undo.id} has begun to undo it`,
     `apply the file again; to continue an undo that has not ended: ${followUpCommand(context, ['undo', id])}`,
   );
 }

@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
 import type { Run, RunHeader } from './run.ts';
-import { rowName, waitOf } from './run-row.ts';
+import { isAdded, rowName, waitOf } from './run-row.ts';
 
 /** The next step with a run. */
 interface FollowUp {
@@ -34,8 +34,8 @@ export function followUpOf(
   });
   if (hasEnd && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
-  const toCorrect = openRows.find(({ wait }) => wait === 'correction');
-  if (toCorrect) return settleFollowUp(context, id, [rowName(toCorrect.row)]);
+  const added = rows.find(isAdded);
+  if (added) return settleFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
   if (!first || openRows.some(({ wait }) => wait === 'resume')) return continueWith(...again);
   const waits = openRows.map(({ row, wait }) =>

@@ -32,7 +32,7 @@ export function guardErrorOf(
     const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);
     return guardError(
       `the run changes ${groupDigits(rowsToWrite.length)} of ${groupDigits(rowCount)} rows, and --max-changes allows ${limit}`,
-      'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
+      'a larger --max-changes',
     );
   }
   const tooLarge =
@@ -44,18 +44,19 @@ export function guardErrorOf(
     );
     return guardError(
       `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
-      'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
+      'a larger --max-delta',
     );
   }
   const zeros = rowsToWrite.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     return guardError(
       `${groupDigits(zeros)} of ${groupDigits(rowCount)} rows go to 0, more than half`,
-      'if this is intended, add --allow-zero',
+      '--allow-zero',
     );
   return undefined;
 }
 
-function guardError(message: string, hint: string): UsageError {
+function guardError(message: string, wayOn: string): UsageError {
+  const hint = `look at the plan with --dry-run; if this is intended, give ${wayOn}`;
   return new UsageError(`${message}; nothing was sent`, { hint, code: 'guard' });
 }

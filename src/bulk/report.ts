@@ -149,9 +149,6 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     notices.push(['status', `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
   }
   if (!error && undo !== undefined) notices.push(['status', `undo with: ${undo}`]);
-  // The values of headers may be secret, so no command shows them.
-  if (context.flags.headers && (next ?? undo ?? rejects) !== undefined)
-    notices.push(['note', 'the next command needs the same --header']);
   const ending = {
     notices,
     warningIfUnprinted: `the report of run ${id} could not be printed`,

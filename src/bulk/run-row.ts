@@ -82,23 +82,26 @@ export function isLeft({ state }: Pick<RunRow, 'state'>): boolean {
 }
 
 /**
- * Returns what an open row waits for, which is left or unknown: a resume, a person who says what happened to it, a person who corrects
- * its record because the write did something else, or another run. Any other row waits for nothing.
+ * Returns what an open row waits for, which is left or unknown: a resume, a person who says what happened to it, or another run. Any
+ * other row waits for nothing.
  */
 export function waitOf({
   state,
   intent,
-}: Pick<RunRow, 'state' | 'intent'>): 'resume' | Reason['waitsFor'] | 'person' | 'correction' {
+}: Pick<RunRow, 'state' | 'intent'>): 'resume' | 'person' | Reason['waitsFor'] {
   if (isLeft({ state })) return reasonOf(state)?.waitsFor ?? 'resume';
   if (state.kind !== 'unknown') return undefined;
   return intent.kind === 'create' ? 'person' : (reasonRule(state.reason.code).waitsFor ?? 'resume');
 }
 
+/** Returns true if the service has added the count of a row instead of setting it. Nothing more is sent for the row. */
+export function isAdded({ state }: Pick<RunRow, 'state'>): boolean {
+  return reasonOf(state)?.code === 'other_count';
+}
+
 /** Returns true if `resume` looks at a row. It reads the record of an unknown row again even if that waits for a person. */
 export function isResumable(row: RunRow): boolean {
-  const wait = waitOf(row);
-  const isMade = row.state.kind === 'unknown' && row.intent.kind === 'create';
-  return wait !== undefined && wait !== 'correction' && !isMade;
+  return isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAdded(row));
 }
 
 /** The numbers of rows of a run. */

@@ -11,7 +11,6 @@ import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import type { Run } from './run.ts';
 import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowTotals } from './run-row.ts';
-import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
 
 /** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
@@ -29,9 +28,8 @@ export async function settleByHand(
   runId: string,
   names: readonly NamedRow[],
   as: 'applied' | 'failed',
-  flags: Pick<SessionFlags, 'lockWaitMs'>,
 ): Promise<Output> {
-  using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
+  using _lock = await lockTarget(context, await readHeader(context.io, runId), {});
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
   // A row may be named twice, as `42` and as `line:7`.

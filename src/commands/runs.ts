@@ -17,11 +17,6 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { Names } from '../records/names.ts';
 import { listFlags, referenceFlag, sessionFlags } from './shared-flags.ts';
 
-/** Parses the id of a run: `r7`, or `7`. */
-function parseRunId(text: string): string {
-  return /^\d+$/.test(text) ? `r${text}` : text;
-}
-
 const list = verb({
   name: 'list',
   aliases: ['ls'],
@@ -68,10 +63,7 @@ const show = verb({
   summary: 'Show what a run did, row by row',
   examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
   args: {
-    run: argument('[run]', 'its id, such as r7 (default: the last run)', {
-      parse: parseRunId,
-      offers: 'run',
-    }),
+    run: argument('[run]', 'its id, such as r7 (default: the last run)', { offers: 'run' }),
   },
   view: async (context, { run }) => createRowView((await findShown(context, run)).noun),
   async run(context, { run: id }) {
@@ -129,7 +121,7 @@ const settle = verb({
     'petstore runs settle r9 line:3=17 --as applied',
   ],
   args: {
-    run: argument('<run>', 'its id, such as r7', { parse: parseRunId, offers: 'run' }),
+    run: argument('<run>', 'its id, such as r7', { offers: 'run' }),
     rows: argument('<row...>', 'ids of records, or line:<n> of the input, or line:<n>=<id>', {
       label: 'row',
       parse: parseNamedRow,
@@ -137,11 +129,10 @@ const settle = verb({
   },
   flags: {
     as: choice('--as <applied|failed>', 'whether the rows were written', ['applied', 'failed'] as const),
-    lockWaitMs: sessionFlags.lockWaitMs,
   },
-  run: async (context, { run, rows, as, lockWaitMs }) => {
+  run: async (context, { run, rows, as }) => {
     if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
-    return settleByHand(context, run, rows, as, { lockWaitMs });
+    return settleByHand(context, run, rows, as);
   },
 });
 
@@ -169,10 +160,7 @@ function sessionVerb(verb: 'resume' | 'undo', description: string, examples: rea
     writes: true,
     examples,
     args: {
-      run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
-        parse: parseRunId,
-        offers: 'run',
-      }),
+      run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),
     },
     flags: sessionFlags,
     view: (context, { run }) => nextSessionView(context, verb, run),

@@ -9,11 +9,8 @@ interface ReasonRule {
   readonly kind?: ErrorKind;
   /** What the user can do, a sentence. */
   readonly hint?: string;
-  /**
-   * Who must settle an unknown row, because no further reading can: a person who says what happened, or a person who corrects the record,
-   * because it is known what the write did.
-   */
-  readonly waitsFor?: 'person' | 'correction';
+  /** Set if only a person can settle an unknown row, because no further reading can. */
+  readonly waitsFor?: 'person';
   /** True if a failed row may succeed later, whatever the error was. */
   readonly isTransient?: true;
   /** True if the message states the value that was sent. */
@@ -43,7 +40,7 @@ const rules = {
   perhaps_made: forPerson,
   accepted: forPerson,
   other_value: { ...forPerson, saysSent: true },
-  other_count: { waitsFor: 'correction', saysSent: true },
+  other_count: { ...forPerson, saysSent: true },
   unread: {},
   // Several creates were answered with it.
   shared_id: {},

@@ -38,7 +38,7 @@ const stops: readonly Stop[] = [
       [
         401,
         ['--header', 'authorization: Bearer s3cret'],
-        /still valid; then continue with: petstore resume .*needs the same --header/,
+        /still valid; then continue with: petstore resume /,
       ],
     ] as const
   ).map(([status, words, stderr]) => ({
