@@ -2,8 +2,8 @@ import type { Cancellation } from '../process/deadline.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { isDateTime } from './record-values.ts';
 
-/** Header values by lower-case name. A value is a list if its header came several times and must not be joined. */
-export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
+/** Header values by lower-case name. The values of a header that came several times are joined. @see RFC 9110, 5.3 */
+export type HttpHeaders = Readonly<Record<string, string>>;
 
 /** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
 export function isPath(text: string): boolean {
@@ -39,28 +39,20 @@ export function isConnectionHeader(name: string): boolean {
   return connectionHeader.test(name);
 }
 
-/** Joins the values of a header, as RFC 9110, 5.3 allows. */
-export function headerValue(headers: HttpHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' || value === undefined ? value : value.join(', ');
-}
-
 /**
  * Returns the date of a header in milliseconds: an HTTP date, or a date-time of RFC 3339, as some services send it.
  *
  * @see RFC 9110, 5.6.7
  */
 export function headerDate(headers: HttpHeaders, name: string): number | undefined {
-  const text = headerValue(headers, name)?.trim() ?? '';
+  const text = headers[name]?.trim() ?? '';
   const ms = text.endsWith(' GMT') || isDateTime(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Writes headers as lines such as `etag: "1kf9x2"`. A header with several values has several lines. */
+/** Writes headers as lines such as `etag: "1kf9x2"`. */
 export function headerLines(headers: HttpHeaders): string[] {
-  return Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}: ${value}`),
-  );
+  return Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 }
 
 /** Takes the parameters off a media type: `application/json` of `application/json; charset=utf-8`. */
@@ -127,7 +119,7 @@ export interface Transport {
 /** Returns the id by which the operators of the service can find a request, if the service sent one. */
 export function requestIdOf(headers: HttpHeaders): string | undefined {
   for (const name of requestIdNames) {
-    const value = headerValue(headers, name)?.trim();
+    const value = headers[name]?.trim();
     if (value) return value.slice(0, 200);
   }
   return undefined;

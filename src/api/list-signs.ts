@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { compactName, shorten } from '../process/text.ts';
-import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
+import { type HttpHeaders, linkTarget } from './http.ts';
 
 // Services say in many ways that a list has more pages, often without a word in their description. These are the names of the fields
 // and headers, in the form that `compactName` returns. A header may also begin with `x-` or `pagination-`.
@@ -118,7 +118,7 @@ function numberIn(value: JsonValue): number | undefined {
 /** Reads the headers. `X-Pagination` of ASP.NET is JSON. */
 function headerFields(headers: HttpHeaders): PageField[] {
   return Object.keys(headers).flatMap((header): PageField[] => {
-    const value = headerValue(headers, header) ?? '';
+    const value = headers[header] ?? '';
     const label = `the header ${header}`;
     const name = compactName(header).replace(/^(xms|xwp|opc|x)?(pagination(?=.))?/, '');
     // `Content-Range: pets 0-9/25`, RFC 9110, 14.4

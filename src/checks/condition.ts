@@ -1,4 +1,4 @@
-import { type HttpResponse, headerValue } from '../api/http.ts';
+import type { HttpResponse } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson, valueAt } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
@@ -97,7 +97,7 @@ export function headerDifference(
 function partOf({ headers, text, json }: ConditionAnswer, part: string): string | undefined {
   if (part === 'text') return text.trim();
   const [, header] = part.split(/\s+/);
-  if (header !== undefined) return headerValue(headers, header.toLowerCase());
+  if (header !== undefined) return headers[header.toLowerCase()];
   const value = json === undefined ? undefined : valueAt(json, part);
   return value === undefined || typeof value === 'string' ? value : printJson(value);
 }

@@ -1,4 +1,4 @@
-import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
+import { shownUrl, withoutParameters } from '../api/http.ts';
 import { idParameter, type Operation } from '../api/operations.ts';
 import { type Attempt, statusRule } from '../client/answer-table.ts';
 import type { Answer, CallInput, OperationRequest } from '../client/call.ts';
@@ -114,7 +114,7 @@ function withPageSize(operation: Operation, input: CallInput): CallInput {
 }
 
 function withContent(answer: Answer): Omit<CheckAnswer, 'operation'> {
-  const mediaType = withoutParameters(headerValue(answer.headers, 'content-type') ?? '').toLowerCase();
+  const mediaType = withoutParameters(answer.headers['content-type'] ?? '').toLowerCase();
   const text = Buffer.from(answer.body).toString('utf8');
   return { ...answer, mediaType, text, json: jsonIn(text) };
 }

@@ -1,4 +1,4 @@
-import { type HttpRequest, type HttpResponse, headerLines, headerValue, shownUrl } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerLines, shownUrl } from '../api/http.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } from '../process/errors.ts';
 import {
   errorKindOf,
@@ -108,7 +108,7 @@ function isClosed(error: CliError | undefined): boolean {
 
 /** Returns a header of the request or the answer, or an empty text. */
 function headerOf(message: HttpRequest | HttpResponse | undefined, name: string): string {
-  return headerValue(message?.headers ?? {}, name) ?? '';
+  return message?.headers[name] ?? '';
 }
 
 interface Hint {

@@ -1,5 +1,5 @@
 import { requireOperation } from '../api/contract.ts';
-import { type HttpRequest, headerValue } from '../api/http.ts';
+import type { HttpRequest } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
@@ -82,11 +82,11 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
     async read(id, input, callOptions) {
       const { answer, value } = await fetchValue(prepare(id, input, callOptions));
       const { headers } = answer;
-      const tag = headerValue(headers, 'etag');
+      const tag = headers.etag;
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;
       const { fields, original } = value as ServiceRecord;
-      return { fields, original, etag, age: headerValue(headers, 'age') };
+      return { fields, original, etag, age: headers.age };
     },
     async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);

@@ -1,5 +1,5 @@
 import { hiddenFields } from '../api/contract.ts';
-import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
+import { type HttpHeaders, type HttpResponse, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
@@ -178,7 +178,7 @@ function locatedId(
   headers: HttpHeaders,
   { request }: Attempt,
 ): bigint | undefined {
-  const location = headerValue(headers, 'location');
+  const location = headers.location;
   const path = contract.operations.get(nouns[noun].operations.get)?.path;
   if (path === undefined || location === undefined || !URL.canParse(location, request.url)) return undefined;
   const { origin, pathname } = new URL(location, request.url);

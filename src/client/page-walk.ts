@@ -1,4 +1,4 @@
-import { headerValue, linkTarget } from '../api/http.ts';
+import { linkTarget } from '../api/http.ts';
 import { isLink, statesWhole, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Paging } from '../api/operations.ts';
@@ -141,7 +141,7 @@ function nextStep(walk: Walk, page: Page): PageStep {
 }
 
 function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly string[]): string | undefined {
-  return linkTarget(headerValue(headers, 'link'), ...relations);
+  return linkTarget(headers.link, ...relations);
 }
 
 /**

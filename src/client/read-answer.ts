@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { statedResponse } from '../api/contract.ts';
-import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
+import { type HttpResponse, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -60,7 +60,7 @@ export function readResult(
 /** Parses the JSON body of a response, which may be empty. @throws CliError if the body is not JSON. */
 export function readJson({ status, headers, body }: HttpResponse, mask: Mask): JsonValue | undefined {
   if (body.length === 0) return undefined;
-  const type = headerValue(headers, 'content-type');
+  const type = headers['content-type'];
   if (!isJsonType(type)) {
     const what = type ? withoutParameters(type) : 'no content type';
     throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`);
@@ -119,7 +119,7 @@ export function whyOtherRecord(
 /** Returns who sent an error response, by its body. @param operation undefined for a raw request. */
 export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {
   if (body.length === 0) return 'unknown';
-  const contentType = headerValue(headers, 'content-type');
+  const contentType = headers['content-type'];
   const type = withoutParameters(contentType ?? '').toLowerCase();
   const stated = operation && statedResponse(operation, status);
   if (!isJsonType(type) && stated?.mediaTypes.includes(type)) return 'service';
@@ -148,7 +148,7 @@ export function readErrorBody(
   if (body.length === 0) return { why: `the answer is ${status}, with no reason given` };
   const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;
   const [code, message] = [codeIn(value), messageIn(value)].map((text) => text && oneLine(mask(text), 1000));
-  const type = withoutParameters(headerValue(headers, 'content-type') ?? 'no content type');
+  const type = withoutParameters(headers['content-type'] ?? 'no content type');
   const why = message ?? `the answer is ${status} with ${type}: ${beginningOf(body, mask)}`;
   return { why, code, message };
 }

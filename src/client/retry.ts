@@ -1,4 +1,4 @@
-import { type HttpHeaders, headerDate, headerValue } from '../api/http.ts';
+import { type HttpHeaders, headerDate } from '../api/http.ts';
 import { type Attempt, noAnswerRule } from './answer-table.ts';
 
 // The delays before retries: of a call, and of a row, which reads its record in between.
@@ -49,7 +49,7 @@ export function retryDelay(number: number, retryAfterMs = 0, random = Math.rando
  * @see RFC 9110, 10.2.3
  */
 export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
-  const text = headerValue(headers, 'retry-after')?.trim() ?? '';
+  const text = headers['retry-after']?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
   const untilMs = headerDate(headers, 'retry-after');
   return untilMs && Math.max(0, untilMs - (headerDate(headers, 'date') ?? nowMs));

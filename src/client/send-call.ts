@@ -3,7 +3,6 @@ import {
   type HttpRequest,
   type HttpResponse,
   headerLines,
-  headerValue,
   isReadMethod,
   requestIdOf,
   shownUrl,
@@ -184,7 +183,7 @@ function followRedirect(
   response: HttpResponse,
   redirects: number,
 ): HttpRequest | CliError {
-  const location = headerValue(response.headers, 'location');
+  const location = response.headers.location;
   const to = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined;
   const { status } = response;
   const refuse = (rule: string, target = to ? maskUrl(to.href) : 'no URL') =>

@@ -43,14 +43,14 @@ export function parseHeaderFlag(text: string): Header {
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
 export function toHeaders(list: readonly Header[]): HttpHeaders {
-  const headers: Record<string, string | string[]> = {};
+  const headers: Record<string, string> = {};
   const previous = new Map<string, Header>();
   for (const header of list) {
     const name = requireHeader(header);
     const { value } = header;
     const before = headers[name];
     const addsUp = before !== undefined && previous.get(name)?.givenBy === header.givenBy;
-    headers[name] = addsUp ? [before, value].flat() : value;
+    headers[name] = addsUp ? `${before}, ${value}` : value;
     previous.set(name, header);
   }
   return headers;
@@ -83,7 +83,7 @@ export function requireHeader({ name, value, givenBy }: Header): string {
 }
 
 /** Headers that replace headers of the client. The value undefined removes a header. */
-export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type HeaderChanges = Readonly<Record<string, string | undefined>>;
 
 /** An arbitrary request. */
 export interface RawRequest {

@@ -13,7 +13,7 @@ export function maskUrl(url: string): string {
 export type Mask = (text: string) => string;
 
 /** Header values by lower-case name. */
-type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
+type HeaderValues = Readonly<Record<string, string>>;
 
 /**
  * The secrets that this process has read: the token, the headers that carry credentials, the values of --header, and the
@@ -68,10 +68,10 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
     hasHeader: (name) => secretHeaders.has(name.toLowerCase()),
     mask,
     maskHeaders(headers) {
-      const masking = Object.entries(headers).map(([name, value]) => {
-        if (secretHeaders.has(name)) return [name, masked];
-        return [name, typeof value === 'string' ? mask(value) : value.map(mask)];
-      });
+      const masking = Object.entries(headers).map(([name, value]) => [
+        name,
+        secretHeaders.has(name) ? masked : mask(value),
+      ]);
       return Object.fromEntries(masking);
     },
   };

@@ -1,4 +1,4 @@
-import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
+import type { HttpHeaders, HttpRequest, HttpResponse } from '../api/http.ts';
 import { type Operation, operationIds, operations } from '../api/operations.ts';
 import { type HandlerResult, handlers } from './handlers.ts';
 import { type RequestInput, readInput, splitUrl, type UrlParts } from './read-input.ts';
@@ -101,8 +101,8 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
  * @see RFC 9110, 13.1.1 and 13.1.2
  */
 function requirePreconditions(headers: HttpHeaders, records: Collection, id: bigint): void {
-  const ifMatch = headerValue(headers, 'if-match');
-  const mustBeNew = headerValue(headers, 'if-none-match') === '*';
+  const ifMatch = headers['if-match'];
+  const mustBeNew = headers['if-none-match'] === '*';
   if (ifMatch === undefined && !mustBeNew) return;
   const stored = records.get(id);
   const tags = ifMatch?.trim().split(/\s*,\s*/);

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type HttpRequest, headerValue, withoutParameters } from '../api/http.ts';
+import { type HttpRequest, withoutParameters } from '../api/http.ts';
 import type { BodyName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { bodySchemas, IdText, issueReason, type QueryName, queryParameters } from '../api/schemas.ts';
@@ -78,7 +78,7 @@ function parseBody(name: BodyName, request: HttpRequest): unknown {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function jsonBody({ headers, body = '' }: HttpRequest): JsonValue {
-  const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '');
+  const mediaType = withoutParameters(headers['content-type'] ?? '');
   if (mediaType.toLowerCase() !== 'application/json')
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json');
   if (Buffer.byteLength(body) > maxBodyBytes)

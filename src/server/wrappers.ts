@@ -1,4 +1,4 @@
-import { type HttpHeaders, headerValue, isReadMethod } from '../api/http.ts';
+import { type HttpHeaders, isReadMethod } from '../api/http.ts';
 import { sleep } from '../process/deadline.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
@@ -18,7 +18,7 @@ export function withoutWrites(app: App): App {
 /** Answers every request without the token with 401. */
 export function withToken(app: App, token: string): App {
   return (request) => {
-    if (headerValue(request.headers, 'authorization') === `Bearer ${token}`) return app(request);
+    if (request.headers.authorization === `Bearer ${token}`) return app(request);
     const reason = 'this server needs the header Authorization: Bearer <token> (--require-token)';
     return new Refusal('unauthorized', reason, { 'www-authenticate': 'Bearer' }).toResponse();
   };
@@ -31,10 +31,10 @@ export function withToken(app: App, token: string): App {
  */
 export function withCors(app: App, origins: readonly string[]): App {
   return async (request) => {
-    const origin = headerValue(request.headers, 'origin');
+    const origin = request.headers.origin;
     if (origin === undefined || !origins.includes(origin)) return app(request);
     const corsHeaders = { 'access-control-allow-origin': origin, vary: 'origin' };
-    const isPreflight = headerValue(request.headers, 'access-control-request-method') !== undefined;
+    const isPreflight = request.headers['access-control-request-method'] !== undefined;
     if (isPreflight && request.method === 'OPTIONS')
       return { status: 204, headers: { ...corsHeaders, ...preflightHeaders }, body: '' };
     const { status, headers, body } = await app(request);

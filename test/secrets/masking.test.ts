@@ -53,7 +53,7 @@ test('-vv shows every header but those that carry credentials', () => {
   secrets.addHeader('X-Api-Key');
   const sent = { authorization: 'Bearer x', 'x-api-key': 'x', 'x-commit': '4a1f', cookie: 'a=1' };
   const headers = { ...sent, link: '<http://me:pw@h/pets>; rel="next"' };
-  const response = { status: 200, headers: { 'set-cookie': ['a=1', 'b=2'], server: 'nginx' }, body: '' };
+  const response = { status: 200, headers: { 'set-cookie': 'a=1, b=2', server: 'nginx' }, body: '' };
   const request = { method: 'GET', url: 'http://h/pets', headers };
   const trace = traceOf({ request, response, isSent: true, number: 1, elapsedMs: 5 }, 2, secrets);
   const requestLines = '> authorization: ***\n> x-api-key: ***\n> x-commit: 4a1f\n> cookie: ***\n';

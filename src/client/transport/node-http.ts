@@ -34,7 +34,7 @@ export async function createNodeHttpTransport({
     { cancellation, onSending }: SendOptions,
   ): Promise<HttpResponse> => {
     const collector = new ResponseCollector();
-    const allHeaders: OutgoingHttpHeaders = { host: origin.host, ...(headers as OutgoingHttpHeaders) };
+    const allHeaders: OutgoingHttpHeaders = { host: origin.host, ...headers };
     // Node sends no length with a DELETE, so the server would read the body as the next request.
     if (body !== undefined) allHeaders['content-length'] = Buffer.byteLength(body);
     // A POST is never repeated, so it does not use a connection that the server may be closing.

@@ -1,4 +1,4 @@
-import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
+import type { HttpHeaders, HttpResponse } from '../../api/http.ts';
 import {
   CliError,
   type ErrorDetails,
@@ -63,18 +63,18 @@ export class ResponseCollector {
 
 /** Returns the content encoding of a body. A plain body has none. */
 export function encodingOf(headers: HttpHeaders): string | undefined {
-  const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase();
+  const encoding = headers['content-encoding']?.trim().toLowerCase();
   return encoding === '' || encoding === 'identity' ? undefined : encoding;
 }
 
-/** Returns headers by lower-case name, from alternating names and values. A repeated name has a list of values. */
+/** Returns headers by lower-case name, from alternating names and values. */
 function readHeaders(raw: readonly (string | Buffer)[]): HttpHeaders {
-  const headers: Record<string, string | string[]> = Object.create(null);
+  const headers: Record<string, string> = Object.create(null);
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = latin1(raw[index]).toLowerCase();
     const value = latin1(raw[index + 1]);
     const before = headers[name];
-    headers[name] = before === undefined ? value : [before, value].flat();
+    headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
   return headers;
 }

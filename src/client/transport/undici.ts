@@ -21,7 +21,7 @@ export async function createUndiciTransport(
       const handler = new ResponseHandler(sendOptions, proxy);
       const { method, url, body = null } = request;
       // undici's proxy agent adds a header to the object.
-      const headers = (proxy ? { ...request.headers } : request.headers) as Record<string, string | string[]>;
+      const headers = proxy ? { ...request.headers } : request.headers;
       dispatcher.dispatch({ origin, path: pathOf(url), method, headers, body, reset: isForwarded }, handler);
       return handler.response;
     },
