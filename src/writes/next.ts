@@ -243,8 +243,9 @@ function confirm(
   const { before, after } = state.planned as Planned;
   const { abilities } = situation;
   if (isShownBy(after, now, abilities)) return endApplied(state, reading.record);
-  const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
-  if (areCounts && isMetBy(before + after, now)) {
+  const areCounts = typeof before === 'number' && typeof after === 'number';
+  // A count that stays although 0 was sent may not have been written at all.
+  if (areCounts && after !== 0 && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service added the count instead of setting it`;
     return endWithoutSuccess(state, { code: 'other_count', message });
   }

@@ -173,13 +173,9 @@ function readingOfError(error: unknown): Reading {
 
 /** The names of the fields of a record that a row is about. */
 function namesIn(intent: Intent): ReadonlySet<string> {
-  const values =
-    intent.kind === 'create'
-      ? [intent.fields]
-      : intent.kind === 'set'
-        ? [intent.value, intent.expected ?? null]
-        : [requiredValue(intent) ?? null];
-  return new Set(values.flatMap((value) => (isFields(value) ? Object.keys(value) : [])));
+  const { kind, ...members } = intent;
+  const values: readonly (RecordValue | undefined)[] = Object.values(members);
+  return new Set(values.flatMap((value = null) => (isFields(value) ? Object.keys(value) : [])));
 }
 
 /** Makes the input that creates the inventory entry of a pet. It has the status of the pet if the service takes a status. */

@@ -17,11 +17,10 @@ export function toJournalValue(value: RecordValue): JsonValue {
   return Object.entries(value).map(([name, field]) => (field === undefined ? [name] : [name, field]));
 }
 
-/** Reads a value of a journal. A count becomes a number if a number can hold it. */
+/** Reads a value of a journal. */
 function fromJournalValue(json: JsonValue): RecordValue {
   if (Array.isArray(json)) return Object.fromEntries(json as [string, JsonValue?][]);
-  if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;
-  return json as number | null;
+  return json as number | bigint | null;
 }
 
 const isEntry = (json: JsonValue) => Array.isArray(json) && typeof json[0] === 'string';

@@ -366,6 +366,12 @@ test('a stop after a success without a record does not say that no answer came',
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'interrupted', message } });
 });
 
+test('a count that stays although 0 was sent is no sum', () => {
+  const toZero: Intent = { kind: 'set', value: 0, expected: 5 };
+  const { outcome } = follow(toZero, [read(5), answer('empty', 204), read(5)], undefined, planned(5, 0));
+  expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'other_value' } });
+});
+
 test('a row that replaces what somebody has set since its plan keeps that value, which an undo sets back', () => {
   const tom = { name: 'Tom' };
   const { step } = follow({ kind: 'set', value: rex }, [read(tom)], undefined, planned(mia, rex));
