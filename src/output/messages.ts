@@ -65,20 +65,18 @@ export function errorSentence(error: CliError): string {
 /** Joins what is wrong, the number of attempts, and whether the request may have been applied. */
 export function errorMessage({ message, details }: CliError): string {
   const { attempts = 0, isPerhapsApplied, method } = details;
-  const count = attempts > 1 ? `after ${attempts} attempts` : undefined;
+  const clauses = [message];
+  if (attempts > 1) clauses.push(`after ${attempts} attempts`);
   // The error of a run has no request, and its message says how many rows are unknown.
-  return joinPresent([message, count, isPerhapsApplied && method ? uncertainty : undefined]) ?? '';
+  if (isPerhapsApplied && method) clauses.push('the request may have been applied');
+  return clauses.join('; ');
 }
 
-const uncertainty = 'the request may have been applied';
-
-/** Formats a request and what the message does not say of its answer, `GET http://host/pets/99: 404 not_found; request id r-7`. */
-function requestOf({ message, details: { method, url, status, code, requestId } }: CliError): string {
+/** Formats a request and its answer: `GET http://host/pets/99: 404 not_found; request id r-7`. */
+function requestOf({ details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
-  const saysStatus = message.startsWith(`the answer is ${status}`);
-  const parts = [saysStatus ? undefined : status, code === message ? undefined : code].filter(Boolean);
-  const answer = parts.length === 0 ? '' : `: ${parts.join(' ')}`;
-  return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
+  const answer = [status, code].filter((part) => part !== undefined).join(' ');
+  return `${method} ${url}${answer && `: ${answer}`}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 
 /** Formats an error for programs: one line, `{"error": {...}}`. @param warnings the notes and warnings of the command. */
@@ -87,13 +85,11 @@ export function errorJson(error: CliError, warnings: ReadonlySet<string>): strin
 }
 
 function toJson(error: CliError): object {
-  const { code, status, method, url, attempts, retryable, isPerhapsApplied, requestId } = error.details;
-  const { serviceMessage, hint } = error.details;
-  const isFromService = serviceMessage !== undefined;
+  const { code, status, method, url, attempts, retryable, isPerhapsApplied, requestId, hint } = error.details;
   return {
     // All signals have one kind. The exit code distinguishes them.
     kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
-    message: serviceMessage ?? errorMessage(error),
+    message: error.details.serviceMessage ?? errorMessage(error),
     code,
     status,
     method,
@@ -102,13 +98,7 @@ function toJson(error: CliError): object {
     retryable,
     applied: isPerhapsApplied ? 'unknown' : undefined,
     requestId,
-    // The message of the service replaces ours, so the hint has what ours would add.
-    hint: isFromService ? joinPresent([isPerhapsApplied ? uncertainty : undefined, hint]) : hint,
+    hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
-}
-
-function joinPresent(parts: readonly (string | undefined)[]): string | undefined {
-  const present = parts.filter((part) => part !== undefined);
-  return present.length === 0 ? undefined : present.join('; ');
 }

@@ -95,7 +95,7 @@ const oddRefusals: readonly (readonly [
     6,
     'text/plain',
     'Not\nyou\u001b[31m',
-    /with text\/plain: Not you\\x1b\[31m; the request may have been .* \(PUT \S+\)/,
+    /with text\/plain: Not you\\x1b\[31m; the request may have been .* \(PUT \S+: 403\)/,
   ],
   [
     400,

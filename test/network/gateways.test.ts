@@ -33,7 +33,7 @@ test.each([
   ],
 ])('a page is shown by its title, or else by its beginning: %s', async (_, status, body, text) => {
   expect(await run('categories list', { status, headers: html, body })).toMatchObject(
-    failed(6, new RegExp(`^error: the answer is ${text} \\(GET \\S+\\)\nhint: the answer is not JSON`)),
+    failed(6, new RegExp(`^error: the answer is ${text} \\(GET \\S+: \\d+\\)\nhint: the answer is not JSON`)),
   );
 });
 

@@ -193,7 +193,7 @@ test('a list does not end at a page that the service cannot answer', async () =>
   expect(await run('pets list -o ids')).toMatchObject({
     code: 6,
     stdout: '1\n2\n',
-    stderr: expect.stringMatching(/^error: the answer is 500, .*page=2\)\n$/),
+    stderr: expect.stringMatching(/^error: the answer is 500, .*page=2: 500\)\n$/),
   });
 });
 
