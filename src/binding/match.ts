@@ -191,9 +191,10 @@ function placeObstacle(
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
   if (obstacle) return obstacle;
   if (id === nouns[noun].operations.list || facts.collections.includes(collection)) return undefined;
-  if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
-  const isAlone = !takesId(id) || isNounAlone(noun, form) || operation.path === operations[id].path;
-  return operation.operationId === id || isAlone ? undefined : byHand('no list or create is beside it');
+  const isOurs = operation.operationId === id || operation.path === operations[id].path;
+  const isClear = isOurs || !takesId(id) || isNounAlone(noun, form);
+  const isAlone = isClear && facts.collections.length === 0;
+  return isAlone ? undefined : byHand('no bound list or create has its path');
 }
 
 /** Finds out why the parameter at the end of a path is not, or may not be, the id of the record. */

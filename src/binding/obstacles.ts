@@ -156,7 +156,7 @@ export function lossObstacle(
   read: DocumentOperation | undefined,
 ): Obstacle | undefined {
   if (method === 'PATCH' || !body) return undefined;
-  const { operations, idField, update }: Noun = nouns[tableRead.noun];
+  const { idField, update }: Noun = nouns[tableRead.noun];
   const record = read?.answer && recordsIn(tableRead, read.answer.shape)?.shape;
   const shown = record ? [...fieldNamesOf(tableRead, record).keys(), ...record.fields.keys()] : [];
   if (!tableRead.isList && shown.length === 0) return undefined;
@@ -167,10 +167,7 @@ export function lossObstacle(
     return isOneWay || kept.has(names.get(wireName) ?? wireName) ? [] : [wireName];
   });
   if (lost.length === 0) return undefined;
-  const clause = tableRead.isList
-    ? `without ${operations.get} nothing shows`
-    : `${operations.get} does not show`;
-  return { why: `it replaces the record, and ${clause} its ${joinFirst(lost, 5)}` };
+  return { why: `it replaces the record, and ${tableRead.id} does not show its ${joinFirst(lost, 5)}` };
 }
 
 /**

@@ -129,11 +129,10 @@ function requireTrusted(path: string, stats: Stats): void {
   const { uid, mode } = stats;
   const user = userId();
   if (user === undefined) return;
-  const access = `(owner ${uid}, mode ${(mode & 0o777).toString(8).padStart(4, '0')}), so none of it is used`;
-  if (uid !== user && uid !== 0) throw new Error(`belongs to another user ${access}`);
-  if ((mode & 0o022) !== 0)
+  const access = `owner ${uid}, mode ${(mode & 0o777).toString(8).padStart(4, '0')}`;
+  if ((uid !== user && uid !== 0) || (mode & 0o022) !== 0)
     throw new Error(
-      `others can write to it ${access}; check what it holds, then \`chmod 600 ${shellWord(path)}\``,
+      `others can write to it (${access}), so none of it is used; check what it holds, then \`chmod 600 ${shellWord(path)}\``,
     );
 }
 

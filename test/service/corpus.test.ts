@@ -312,7 +312,7 @@ InventoryItem: petId# quantity# status
 InventoryUpdate: quantity#
 GET /pets -> Pet[] = listPets
 POST /pets NewPet -> Pet = createPet
-GET /v2/pets/{petId} -> Pet ! getPet: its path is not that of the bound list or create: to bind it, add --map getPet='GET /v2/pets/{petId}'
+GET /v2/pets/{petId} -> Pet ! getPet: no bound list or create has its path: to bind it, add --map getPet='GET /v2/pets/{petId}'
 GET /catalogue -> Category[] (allCategories) ! listCategories: nothing in its description fits by method, path and schemas
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else
@@ -344,7 +344,7 @@ Pet: id# name status chip
 Order: id# petId#
 InventoryUpdate: quantity#
 GET /pets -> Summary[] = listPets
-PUT /pets/{petId} Pet -> Pet ! updatePet: it replaces the record, and without getPet nothing shows its status, chip
+PUT /pets/{petId} Pet -> Pet ! updatePet: it replaces the record, and listPets does not show its status, chip
 GET /orders -> Order[] = listOrders
 PUT /orders/{orderId} Order -> Order = updateOrder
 PUT /inventory/{petId} InventoryUpdate = updateInventory
