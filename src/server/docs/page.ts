@@ -78,7 +78,6 @@ function renderOperation(docsOperation: DocsOperation, options: PageOptions): Ht
   return html`<article id="${id}" aria-labelledby="${id}-title">
 <h3 id="${id}-title"><a href="#${id}">${operation.summary}</a>${badgesOf(operation)}</h3>
 <p class="route"><span class="method">${method}</span> <code>${path}</code> <span class="hint">${id}</span></p>
-${noticesOf(operation)}
 ${
   parameters.length > 0 &&
   html`<h4>Parameters</h4>
@@ -121,22 +120,12 @@ function renderResponses(docsOperation: DocsOperation): Html {
 }
 
 function badgesOf(operation: DocsOperation['operation']): HtmlPart {
+  const { deprecated, 'x-deprecated-sunset': sunset, 'x-stability': stability } = operation;
   const badges = [
-    operation.deprecated === true && 'Deprecated',
-    operation['x-stability'] === 'beta' && 'Beta',
-    operation['x-stability'] === 'experimental' && 'Experimental',
+    deprecated === true && (sunset ? `deprecated, will be sunset on ${sunset}` : 'deprecated'),
+    stability,
   ];
   return badges.map((badge) => badge && html` <span class="badge">${badge}</span>`);
-}
-
-function noticesOf(operation: DocsOperation['operation']): HtmlPart {
-  const sunset = operation['x-deprecated-sunset'];
-  return (
-    operation.deprecated === true &&
-    html`<p class="note">This operation is deprecated${
-      typeof sunset === 'string' && html` and will be sunset on <time datetime="${sunset}">${sunset}</time>`
-    }.</p>`
-  );
 }
 
 function renderCall(label: string, line: string): Html {
@@ -203,7 +192,7 @@ function renderType(document: OpenApi, schema: JsonObject): Html {
   const name = referenceName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   if (schema.type === 'array') return html`array of ${renderType(document, schema.items as JsonObject)}`;
-  if (Array.isArray(schema.enum)) return html`one of ${renderNames(schema.enum.map(String))}`;
+  if (Array.isArray(schema.enum)) return html`one of ${schema.enum.map(String).join(', ')}`;
   const { type, format, minimum, maximum } = schema;
   const bounds = [
     format !== undefined && String(format),
@@ -211,10 +200,6 @@ function renderType(document: OpenApi, schema: JsonObject): Html {
     maximum !== undefined && `at most ${maximum}`,
   ].filter((bound) => bound !== false);
   return html`${String(type)}${bounds.length > 0 && `, ${bounds.join(', ')}`}`;
-}
-
-function renderNames(names: readonly string[]): HtmlPart {
-  return names.map((name, at) => html`${at > 0 && ', '}<code>${name}</code>`);
 }
 
 /** Markup that goes into a page as it is. */
