@@ -92,27 +92,16 @@ function toOperationObject(operation: Operation, options: OpenApiOptions) {
   };
 }
 
-export interface OpenApiParameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: JsonObject;
-  readonly example?: number;
+function toParameterObject({ example }: Operation, { name, wireName, in: place, required }: Parameter) {
+  const isId = place === 'path';
+  const { description, schema } = isId
+    ? { description: 'The id of the record', schema: idInRequest }
+    : queryParameters[name as QueryName];
+  const parameter = { name: wireName, in: place, required, description, schema: schema as JsonObject };
+  return { ...parameter, ...(isId && { example: Number(example?.id) }) };
 }
 
-function toParameterObject(
-  { example }: Operation,
-  { name, wireName, in: place, required }: Parameter,
-): OpenApiParameter {
-  const shared = { name: wireName, in: place, required };
-  if (place === 'path') {
-    const id = Number(example?.id);
-    return { ...shared, description: 'The id of the record', schema: idInRequest, example: id };
-  }
-  const { description, schema } = queryParameters[name as QueryName];
-  return { ...shared, description, schema };
-}
+export type OpenApiParameter = ReturnType<typeof toParameterObject>;
 
 function toResponses(operation: Operation) {
   const responses: { [status: string]: ReturnType<typeof toSuccess | typeof componentReference> } = {};

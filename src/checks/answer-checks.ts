@@ -44,10 +44,9 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
-    const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
-    if (error.details.noAnswer !== 'redirect') return finding;
-    const { reason, hint = otherHint } = finding;
-    return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed };
+    const finding = findingOfError(error);
+    const exitCode = error.details.noAnswer === 'redirect' ? checkFailed : unavailable;
+    return { ...finding, state: 'fail', reason: `${finding.reason}; ${tokenClause(context)}`, exitCode };
   }
 }
 

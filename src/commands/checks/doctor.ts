@@ -1,14 +1,7 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import {
-  type CheckedService,
-  type CheckState,
-  type Finding,
-  findingOfError,
-  pass,
-  warn,
-} from '../../checks/check.ts';
+import { type CheckedService, type Finding, findingOfError, pass, warn } from '../../checks/check.ts';
 import { reachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
@@ -17,7 +10,7 @@ import { resolvePaths } from '../../config/file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
+import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 
 export const doctor = action({
@@ -27,27 +20,9 @@ export const doctor = action({
     'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 for the token ' +
     'or if the service refuses it, 6 if the service cannot be reached, 7 if something other than its API answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
-  view: () => view,
+  view: () => ({ plural: 'checks', columns: propertyColumns(['check', 'state', 'reason']) }),
   run: runDoctor,
 });
-
-/** A check as a row. As data, the hint is a member of its own. */
-interface DoctorRow {
-  readonly check: string;
-  readonly state: CheckState;
-  readonly reason: string;
-  readonly hint: string | null;
-}
-
-const view: View<DoctorRow> = {
-  plural: 'checks',
-  columns: [
-    { name: 'check', value: ({ check }) => check },
-    { name: 'state', value: ({ state }) => state },
-    { name: 'reason', value: ({ reason, hint }) => (hint === null ? reason : `${reason}; ${hint}`) },
-    { name: 'hint', value: ({ hint }) => hint, isHidden: true },
-  ],
-};
 
 async function runDoctor(context: Context): Promise<Output> {
   const { secrets, interrupts, settings } = context;
@@ -61,7 +36,11 @@ async function runDoctor(context: Context): Promise<Output> {
     : checks.map((check) => skippedResult(check, 'config failed'));
   stopped.throwIfAborted();
   const all = [config, ...results];
-  const rows = all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }));
+  const rows = all.map(({ id, state, reason, hint }) => ({
+    check: id,
+    state,
+    reason: hint === undefined ? reason : `${reason}; ${hint}`,
+  }));
   return { kind: 'list', pages: [rows], exitCode: exitCodeOf(all) };
 }
 
