@@ -5,7 +5,7 @@ import { type Author, CliError, type ErrorKind, type NoAnswer } from '../process
 
 /** One attempt of a call, after its end. */
 export interface Attempt {
-  /** The request that was sent, or after redirects the last one. A credential in its query is masked. */
+  /** The request that was sent, or after redirects the last one. */
   readonly request: HttpRequest;
   /** True if the service may have received a byte of the request. */
   readonly isSent: boolean;
@@ -90,34 +90,28 @@ const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
 
-interface NoAnswerRule {
-  /** True if a retry may succeed at once. */
-  readonly mayRetry?: true;
-  /** True if nothing was sent, because nobody listens at the address, or the proxy does not forward. */
-  readonly isUnreachable?: true;
-  /** True if a proxy has failed, and has not forwarded the request. */
-  readonly isOfProxy?: true;
-}
+/** What it means that there is no valid answer: nobody can be reached; a retry may succeed at once; or neither. */
+type NoAnswerRule = 'unreachable' | 'lost' | 'final';
 
 const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {
-  'connection-refused': { mayRetry: true, isUnreachable: true },
-  dns: { mayRetry: true, isUnreachable: true },
-  tls: {},
-  proxy: { mayRetry: true, isUnreachable: true, isOfProxy: true },
-  timeout: { mayRetry: true },
-  reset: { mayRetry: true },
-  redirect: {},
-  'invalid-response': {},
+  'connection-refused': 'unreachable',
+  dns: 'unreachable',
+  proxy: 'unreachable',
+  timeout: 'lost',
+  reset: 'lost',
+  tls: 'final',
+  redirect: 'final',
+  'invalid-response': 'final',
 };
 
 export function isNoAnswer(code: string): code is NoAnswer {
   return Object.hasOwn(noAnswerRules, code);
 }
 
-/** Returns the rule of an error without a valid answer. Any other error has an empty rule. */
+/** Returns the rule of an error without a valid answer. Any other error is `final`. */
 export function noAnswerRule(error: Error | undefined): NoAnswerRule {
   const { noAnswer } = error instanceof CliError ? error.details : {};
-  return noAnswer ? noAnswerRules[noAnswer] : {};
+  return noAnswer ? noAnswerRules[noAnswer] : 'final';
 }
 
 /** Returns what an attempt without success means for a write, by its answer or the absence of one, and its method. */
@@ -128,9 +122,8 @@ export function verdictOf({
   error,
   author,
 }: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'author'>): FailureVerdict {
-  const [ifSent, ifUnsent] = noAnswerRule(error).mayRetry
-    ? (['lost', 'busy'] as const)
-    : (['unrepeatable', 'rejected'] as const);
+  const [ifSent, ifUnsent] =
+    noAnswerRule(error) === 'final' ? (['unrepeatable', 'rejected'] as const) : (['lost', 'busy'] as const);
   const verdict = response ? statusRule(response.status, author).verdict : isSent ? ifSent : ifUnsent;
   // Two requests with these methods have the same effect as one.
   const isIdempotent = isSafeMethod(method) || method === 'PUT' || method === 'DELETE';

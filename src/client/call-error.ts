@@ -182,7 +182,7 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   address: {
     when: ({ error, response, kind }) =>
-      (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error).isUnreachable,
+      (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error) === 'unreachable',
     text: 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
   },
 };

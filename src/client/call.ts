@@ -8,14 +8,9 @@ import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
 import type { Pace } from './pace.ts';
-import type { RetryLimits } from './retry.ts';
+import type { CallLimits } from './retry.ts';
 import { type HeaderChanges, type RequestBase, requireHeader, withHeaderChanges } from './user-request.ts';
 import { toWire, wireNameOf } from './wire.ts';
-
-export interface CallLimits extends RetryLimits {
-  /** The deadline of the whole call, retries included, in milliseconds. */
-  readonly timeoutMs: number;
-}
 
 /** The service that a client calls, and how. */
 export interface ClientOptions {

@@ -3,7 +3,9 @@ import { type Attempt, noAnswerRule } from './answer-table.ts';
 
 // The delays before retries: of a call, and of a row, which reads its record in between.
 
-export interface RetryLimits {
+export interface CallLimits {
+  /** The deadline of the whole call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
   readonly retries: number;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
@@ -19,10 +21,10 @@ export interface RetryLimits {
 export function permittedDelay(
   number: number,
   { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
-  { retries, retriesUnreachable }: RetryLimits,
+  { retries, retriesUnreachable }: Omit<CallLimits, 'timeoutMs'>,
   random = Math.random(),
 ): number | undefined {
-  if (number > retries || (noAnswerRule(error).isUnreachable && !retriesUnreachable)) return undefined;
+  if (number > retries || (noAnswerRule(error) === 'unreachable' && !retriesUnreachable)) return undefined;
   return retryDelay(number, retryAfterMs, random);
 }
 

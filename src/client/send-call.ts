@@ -11,7 +11,7 @@ import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Attempt, isPerhapsApplied, mayRetry, noAnswerRule } from './answer-table.ts';
+import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseError } from './call-error.ts';
 import { authorOf, readResult } from './read-answer.ts';
@@ -146,7 +146,9 @@ async function sendRequest(
     return { isSent, response };
   } catch (thrown) {
     const error = thrown as Error;
-    return { isSent: isSent && !noAnswerRule(error).isOfProxy, error };
+    // A proxy that fails has not forwarded the request. A route may be lost later.
+    const isOfProxy = error instanceof CliError && error.details.noAnswer === 'proxy';
+    return { isSent: isSent && !isOfProxy, error };
   }
 }
 

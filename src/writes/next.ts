@@ -1,8 +1,7 @@
 import { type RecordValue, valueText } from '../api/record-values.ts';
 import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
-import type { CallLimits } from '../client/call.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
-import { permittedDelay } from '../client/retry.ts';
+import { type CallLimits, permittedDelay } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { decide, isPlainSet, requiredValue, sentText } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
