@@ -38,7 +38,8 @@ function claimsOfUndoneRun({ undoneRun }: SessionRuns, certainRows: readonly Run
   for (const row of certainRows) {
     const undoneRow = findRow(undoneRun.rows, row.line);
     const count = row.id === undefined ? 1 : (counts.get(row.id) ?? 1);
-    const claim = count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRun(undoneRun, undoneRow);
+    const claim =
+      count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRun(undoneRun, undoneRow, row);
     if (claim) claims.set(row, claim);
   }
   return claims;
@@ -182,11 +183,13 @@ function leaveToPerson({ id }: ListedRun, doubt: Doubt): Outcome {
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
-function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow): Outcome | undefined {
+function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow, row: RunRow): Outcome | undefined {
   const state = undoneRow.state.kind;
   // A person has settled the row of that run as failed, so there is nothing to undo.
   if (state === 'failed') return { kind: 'unchanged' };
-  if (state === 'applied') return undefined;
+  if (state === 'applied' && row.id !== undefined) return undefined;
+  if (state === 'applied')
+    return { kind: 'failed', reason: { code: 'no_id', message: 'no answer told the id of its record' } };
   const message = `it is unknown whether run ${id} wrote this record: find out, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };

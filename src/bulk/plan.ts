@@ -82,7 +82,8 @@ async function readAll(
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const isRead = new Uint8Array(rows.length);
   let at = 0;
-  const takeOnce = (id: bigint, record: ServiceRecord | undefined, isListed = false) => {
+  const takeOnce = (id: bigint | undefined, record: ServiceRecord | undefined, isListed = false) => {
+    if (id === undefined) return;
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];

@@ -161,6 +161,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
         recordsRead += 1;
       }),
     );
+    context.interrupts.signal.throwIfAborted();
     return { session, plan, guardError: guardErrorOf(run, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.

@@ -174,9 +174,9 @@ export function isDeniedStatus(status: number | undefined): boolean {
   return statusRules.get(status)?.kind === 'auth';
 }
 
-/** Returns true if services answer so for a page after the last one. */
-export function isAfterLastStatus(status: number | undefined): boolean {
-  return status === 204 || status === 404 || status === 416;
+/** Returns true if a service itself answers so for a page after the last one. An empty 404 or a text may be a gateway's. */
+export function isAfterLast({ details: { status, author } }: CliError): boolean {
+  return status === 204 || (author === 'service' && (status === 404 || status === 416));
 }
 
 /** Returns true if the operation is gone, and not only the record: 410, or 404 or 405 without an error code of the service. */

@@ -6,7 +6,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import { valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { isAfterLastStatus } from './answer-table.ts';
+import { isAfterLast } from './answer-table.ts';
 import type { Answer, OperationCall } from './call.ts';
 import { callError } from './call-error.ts';
 import type { PageContent } from './read-answer.ts';
@@ -77,8 +77,7 @@ export async function* pagesOf(
     try {
       page = await fetchPage({ ...call, request: { ...request, url } });
     } catch (error) {
-      const isEnd = error instanceof CliError && isAfterLastStatus(error.details.status);
-      if (step.isCounted && isEnd) return step;
+      if (step.isCounted && error instanceof CliError && isAfterLast(error)) return step;
       throw error;
     }
     visited.add(url).add(withoutHash(page.request.url));

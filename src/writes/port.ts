@@ -45,7 +45,8 @@ export interface RecordPort {
   read(id: bigint, options?: CallOptions): Promise<Reading>;
   /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly ServiceRecord[]>;
-  idOf(record: ServiceRecord): bigint;
+  /** Returns the id of a record. An order of a list may have none. */
+  idOf(record: ServiceRecord): bigint | undefined;
   /** Returns true if a record of the list has the value that a row is about. A list may show less than the record itself. */
   isShownInList(intent: Intent, record: ServiceRecord): boolean;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
@@ -119,13 +120,21 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
       if (!abilities.canList) throw found.notFound;
-      return readFromList(client, name, id, { ...readOptions, needsWhole: true }).then(
-        toReading,
+      const listed = await readFromList(client, name, id, { ...readOptions, needsWhole: true }).catch(
         readingOfError,
       );
+      if ('notFound' in listed) return listed;
+      // The list shows no tag, and perhaps less of the record, so it is no reading of it.
+      throw new CliError('unavailable', `${found.notFound.message}, and the list has the record`, {
+        ...found.notFound.details,
+        retryable: true,
+      });
     },
     list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
-    idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
+    idOf({ fields }) {
+      const id = fields[noun.idField] as bigint | undefined;
+      return id === undefined ? undefined : BigInt(id);
+    },
     isShownInList(intent, record) {
       if (isCount || !operations.has(ids.get)) return true;
       const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(record.fields) : [])];

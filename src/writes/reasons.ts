@@ -42,8 +42,9 @@ const rules = {
   other_value: { ...forPerson, saysSent: true },
   other_count: { ...forPerson, saysSent: true },
   unread: {},
-  // Several creates were answered with it.
+  // An undo does not know which record the row has made: several creates were answered with it, or none told its id.
   shared_id: {},
+  no_id: {},
   // The service offers no way to read it.
   unbound: forPerson,
   interrupted: {},

@@ -56,6 +56,22 @@ test('a service that requires If-Match gets the tag of each record, though the p
   expect(shop.writes().every(({ headers }) => headers['if-match'])).toBe(true);
 });
 
+test.each(['inventory apply stock.csv --yes', 'inventory adjust 1 1'])(
+  'an empty 404 of an entry that the list has is no reading: %s reads it again',
+  async (line) => {
+    await using shop = await stockShop([5], { 'stock.csv': 'petId,quantity,expected\n1,6,5\n' });
+    shop.sendsETags = true;
+    const isEntry = ({ method, petId }: { method: string; petId?: string | undefined }) =>
+      method === 'GET' && petId === '1';
+    // The last reading before the write.
+    const at = line.startsWith('inventory apply') ? 2 : 1;
+    shop.misbehave = (request) =>
+      isEntry(request) && shop.requests.filter(isEntry).length === at ? { status: 404 } : undefined;
+    expect((await shop.run(line)).code).toBe(0);
+    expect(shop.writes().map(({ headers }) => headers['if-match'] !== undefined)).toEqual([true]);
+  },
+);
+
 const refusals = [400, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505];
 const silences = [304, 408, 500, 502, 503, 504];
 

@@ -170,6 +170,27 @@ test('an undo deletes no record with which the service has answered several crea
   expect([...shop.stored.values()].at(-1)).toMatchObject({ name: 'Tom' });
 });
 
+test('an undo leaves alone and names the orders of which no answer told the id', async () => {
+  await using shop = await recordShop({ '/store/orders': [] });
+  shop.write('new.csv', 'pet,quantity\n1,3\n');
+  shop.misbehave = ({ method, perform }) => {
+    const { id, ...body } = perform().body as Entry;
+    return method === 'POST' ? { status: 201, body } : undefined;
+  };
+  expect(await shop.report('orders create --from new.csv --yes')).toMatchObject({ applied: 1 });
+  shop.misbehave = undefined;
+  for (const _ of [1, 2]) expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, failed: 1 });
+});
+
+test('a large run passes over a record of the list that has no id', async () => {
+  const many = Array.from({ length: 100 }, (_, index) => ({ id: index + 1, petId: 1, quantity: 1 }));
+  await using shop = await recordShop({ '/store/orders': many });
+  shop.misbehave = ({ method, path }) =>
+    method === 'GET' && path === '/store/orders' ? { body: [{ petId: 1 }, ...many] } : undefined;
+  shop.write('same.jsonl', many.map(({ id }) => `{"id":${id},"quantity":1}\n`).join(''));
+  expect(await shop.report('orders update --from same.jsonl --yes')).toMatchObject({ unchanged: 100 });
+});
+
 test('an undo of a create names the counts that go, and removes no record that has got a field or is gone', async () => {
   await using shop = await recordShop({ '/pets': [], '/store/inventory': [] });
   shop.write('new.csv', 'name,category\nRex,1\nLuna,1\nTom,1\n');

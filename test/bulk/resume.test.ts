@@ -189,6 +189,18 @@ test('--lock-wait waits for the other run until a signal, and undo then chooses 
   expect(new Set(shop.stock.values())).toEqual(new Set([1]));
 });
 
+test('a signal during the last reading of a plan begins no run', async () => {
+  await using shop = await stockShop([1], { 'stock.csv': toCsv([2]) });
+  const io = fakeIo({ cwd: shop.folder, env: shop.env });
+  shop.misbehave = () => {
+    io.raise('SIGTERM');
+    return undefined;
+  };
+  expect(await main(apply.split(' '), io)).toBe(143);
+  expect(io.written('stderr')).toBe('error: stock.csv: terminated; nothing was written\n');
+  expect((await shop.run('runs -o json')).stdout).toBe('[]\n');
+});
+
 test('shards of one n run side by side, each as a run of its own; anything else waits', async () => {
   await using shop = await stockShop(shelves(40, 1), { 'stock.csv': toCsv(shelves(40, 2)) });
   const release = holdWrites(shop);

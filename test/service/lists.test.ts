@@ -155,6 +155,20 @@ test('a list that needs a filter is unbound, and its --map line binds a list tha
   );
 });
 
+test.each([{ status: 404 }, { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>' }])(
+  'a page that a gateway may have answered with %j does not end a list',
+  async (reply) => {
+    await using service = await shapedService({ parameters: numbered, page: pagesOfTwo });
+    const pets = [1, 2, 3, 4, 5].map(pet);
+    await using gateway = await recordingServer({}, ({ path }) => {
+      const url = new URL(path, 'http://service.test');
+      return url.searchParams.get('page') === '3' ? reply : { body: pagesOfTwo(pets, url) };
+    });
+    const { run } = await bindTo(gateway, service.description);
+    expect(await run('pets get Pet5 -o ids')).toMatchObject(failed(6, 'the answer is 404'));
+  },
+);
+
 const numbered = [inQuery('page', { type: 'integer', minimum: 1 }), inQuery('limit', { type: 'integer' })];
 
 test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
