@@ -63,12 +63,12 @@ test('a write takes the pet as getPet shows it if a gateway answers once in its 
   let asked = 0;
   const whole = { ...rex, colour: 'brown' };
   await using server = await recordingServer({}, ({ path, method, body }) => {
-    if (method === 'PUT') return { body: JSON.parse(body) };
+    if (method === 'PUT') return { body: { ...JSON.parse(body), id: rex.id } };
     if (path.includes('?')) return { body: [rex] };
     asked += 1;
     return asked === 1 ? { status: 404 } : { body: whole, headers: { etag: '"1"' } };
   });
-  expect((await runAt(server, `pets update ${rex.id} --status sold`)).code).toBe(0);
+  expect((await runAt(server, `pets update ${rex.id} --status pending`)).code).toBe(0);
   const [write] = server.requests.filter(({ method }) => method === 'PUT');
   expect(write?.headers['if-match']).toBe('"1"');
   expect(JSON.parse(write?.body ?? '')).toMatchObject({ colour: 'brown' });
