@@ -62,12 +62,7 @@ export function withoutParameters(mediaType: string): string {
 
 /** Returns true if requests with this method change nothing. @see RFC 9110, 9.2.1 */
 export function isSafeMethod(method: string): boolean {
-  return isReadMethod(method) || method === 'OPTIONS';
-}
-
-/** Returns true if requests with this method read a resource: GET and HEAD. */
-export function isReadMethod(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
 const link = /<([^<>]*)>((?:\s*;\s*[^\s;,="<>]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;

@@ -3,7 +3,7 @@ import {
   type HttpRequest,
   type HttpResponse,
   headerLines,
-  isReadMethod,
+  isSafeMethod,
   requestIdOf,
   shownUrl,
 } from '../api/http.ts';
@@ -190,7 +190,7 @@ function followRedirect(
   const { status } = response;
   const refuse = (rule: string, target = to ? maskUrl(to.href) : 'no URL') =>
     noAnswerError('redirect', `the service answered ${status}, a redirect to ${target}; ${rule}`, { status });
-  if (!isReadMethod(method)) return refuse('only a GET is followed');
+  if (!isSafeMethod(method)) return refuse('only a GET is followed');
   if (!to || to.origin !== new URL(url).origin) return refuse('only one to the same origin is followed');
   if (redirects >= maxRedirects) return refuse(`at most ${maxRedirects} are followed`);
   to.hash = '';

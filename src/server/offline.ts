@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type HttpRequest, type HttpResponse, isReadMethod, type Transport } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, isSafeMethod, type Transport } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
@@ -48,7 +48,7 @@ export async function createOfflineTransport(
 /** Sends requests to an app whose store is in a file. */
 function sendTo(sharedStore: SharedStore, app: (request: HttpRequest) => HttpResponse): Transport['send'] {
   return async (request, { cancellation, onSending }) => {
-    if (isReadMethod(request.method)) return sharedStore.read(() => app(request));
+    if (isSafeMethod(request.method)) return sharedStore.read(() => app(request));
     const response = await sharedStore.change(() => {
       // The caller may have given up while another process had the lock.
       if (cancellation.isCancelled) return undefined;

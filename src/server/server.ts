@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
-import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isReadMethod } from '../api/http.ts';
+import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isSafeMethod } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { type App, createApp } from './app.ts';
@@ -70,7 +70,7 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
     const { method = '', url = '', headers } = request;
     try {
       // The body is read even if the request is refused: a client that is cut off would not see the answer.
-      const body = isReadMethod(method) ? undefined : await receiveBody(request);
+      const body = isSafeMethod(method) ? undefined : await receiveBody(request);
       guard(headers);
       const appResponse = app({
         method,

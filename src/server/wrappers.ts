@@ -1,4 +1,4 @@
-import { type HttpHeaders, isReadMethod } from '../api/http.ts';
+import { type HttpHeaders, isSafeMethod } from '../api/http.ts';
 import { sleep } from '../process/deadline.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
@@ -10,7 +10,7 @@ import { methodNotAllowed, Refusal } from './refusal.ts';
 /** Answers every write with 405. */
 export function withoutWrites(app: App): App {
   return (request) =>
-    isReadMethod(request.method)
+    isSafeMethod(request.method)
       ? app(request)
       : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }
@@ -98,7 +98,7 @@ export function withDocuments(app: App, readOnly = false): App {
     if (path === '/')
       return new Refusal('not_found', 'there is no /; see /docs or /openapi.json', { link }).toResponse();
     if (mediaType === undefined) return app(request);
-    if (!isReadMethod(request.method))
+    if (!isSafeMethod(request.method))
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
     const headers = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageHeaders) };
     return renderDocument(path, origin, readOnly).then((body) => ({ status: 200, headers, body }));

@@ -114,12 +114,10 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   return { kind: 'nothing', exitCode };
 }
 
-/** Lists each check that would run once, with the operation that it is about. */
+/** Lists the checks that would run, with the operations that they are about. The check of --wait-for runs twice. */
 function toListRecords(selection: Selection) {
   const { reads, writes } = selectChecks(selection);
-  // A check that runs twice has one result.
-  const planned = new Map([...reads, ...writes].map(({ id, operation }) => [id, operation]));
-  return Array.from(planned, ([id, operation]) => ({
+  return [...reads, ...writes].map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
