@@ -116,14 +116,14 @@ async function askField(
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = name.charAt(0).toUpperCase() + name.slice(1);
   if (field.name === 'categoryId' && names.hasList('categories')) return askCategory(prompt, names, label);
-  const { placeholder, isOptional } = fieldKinds[field.kind];
+  if (fieldKinds[field.kind].placeholder === undefined) return undefined;
   const choices = field.kind === 'status' ? statusesOf(client.contract, noun.name) : undefined;
-  if (placeholder === undefined) return undefined;
   if (choices)
     return prompt.select(
       label,
       choices.map((choice) => ({ name: choice, value: choice })),
     );
+  const isOptional = !field.isRequired && !field.isWanted;
   return prompt.text(isOptional ? `${label} (Enter for none)` : label, (text) => {
     if (isOptional && text === '') return undefined;
     if (field.kind === 'reference') return parseIdOrName(parseText(text));

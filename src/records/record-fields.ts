@@ -16,14 +16,12 @@ interface FieldKindRules {
   readonly offers?: 'status';
   /** Converts a value of a file, an editor, a flag or an answer to the form of the service. @throws ValueError if the service does not take it. */
   readonly toService: (value: JsonValue, bounds: Bounds | undefined) => JsonValue;
-  /** True if the answer to a question for it may be empty. */
-  readonly isOptional?: true;
   readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isState' | 'isTime'>;
 }
 
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   name: { placeholder: 'name', toService: requireText },
-  text: { placeholder: 'text', toService: requireText, isOptional: true },
+  text: { placeholder: 'text', toService: requireText },
   reference: { placeholder: 'id or name', toService: parseFileId, column: { align: 'right' } },
   status: {
     placeholder: 'status',
@@ -39,7 +37,6 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   date: {
     placeholder: 'date',
     toService: (value, bounds) => toServiceDate(parseDate(requireText(value).trim()), bounds),
-    isOptional: true,
     column: { isTime: true },
   },
   truth: { toService: (value) => parseBoolean(String(value)) },

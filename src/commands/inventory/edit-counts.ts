@@ -72,7 +72,6 @@ async function parseEdited(
   const input = await readRows(inputFile, countLayout({}), { skipInvalid: true });
   const lines = text.split('\n');
   const faults = input.invalid.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
-  if (faults.length > 10) faults.splice(10, Number.POSITIVE_INFINITY, `and ${faults.length - 10} more`);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
