@@ -1,4 +1,5 @@
 import { int64Max, isDateTime, isDay } from '../api/record-values.ts';
+import { CliError } from '../process/errors.ts';
 import {
   ExactNumber,
   isJsonObject,
@@ -28,7 +29,7 @@ interface Comparison {
  * allowed for a field that is not required. `@cfworker/json-schema` throws at a bigint, and refuses that null.
  *
  * @param definitions the schemas to which others refer, by the references to them.
- * @throws Error if a reference leads nowhere or only to itself, or if the comparison has too many steps.
+ * @throws RangeError if a reference leads to itself, CliError if the comparison has too many steps.
  */
 export function findMismatch(
   schema: JsonObject,
@@ -47,16 +48,18 @@ function mismatchIn(
   comparison: Comparison,
 ): Mismatch | undefined {
   comparison.steps -= 1;
-  if (comparison.steps < 0) throw new Error('it has too many alternatives');
+  if (comparison.steps < 0) throw new CliError('failed', 'the schema has too many alternatives');
   // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
   if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return undefined;
   const expected = brokenRule(schema, value);
   if (expected !== undefined) return toMismatch(expected, value, pointer);
-  for (const part of conjoinedSchemas(schema, comparison)) {
+  const { $ref: reference, allOf, anyOf, oneOf, items = true } = schema;
+  // A reference that leads nowhere allows everything.
+  const target = typeof reference === 'string' ? (comparison.definitions[reference] ?? true) : true;
+  for (const part of [target, ...(Array.isArray(allOf) ? allOf : [])]) {
     const mismatch = mismatchIn(part, value, pointer, comparison);
     if (mismatch) return mismatch;
   }
-  const { anyOf, oneOf, items = true } = schema;
   const alternatives = anyOf ?? oneOf;
   // If a value fits none of its alternatives, the mismatch is with all of them, and no single one is named.
   if (
@@ -71,18 +74,6 @@ function mismatchIn(
     if (mismatch) return mismatch;
   }
   return undefined;
-}
-
-/** Lists the schemas that a value must also fit: the target of a reference, and the schemas of `allOf`. */
-function conjoinedSchemas(
-  { $ref: reference, allOf }: JsonObject,
-  { definitions }: Comparison,
-): readonly JsonValue[] {
-  const parts = Array.isArray(allOf) ? allOf : [];
-  if (typeof reference !== 'string') return parts;
-  const definition = definitions[reference];
-  if (definition === undefined) throw new Error(`${reference} leads nowhere`);
-  return [definition, ...parts];
 }
 
 function mismatchOfFields(

@@ -21,7 +21,7 @@ export interface CheckAnswer extends Answer {
   readonly mediaType: string;
   /** Bytes that are not UTF-8 become U+FFFD. */
   readonly text: string;
-  /** The value of the body, if the body is JSON. */
+  /** The value of the body, if the body is JSON in UTF-8. */
   readonly json?: JsonValue | undefined;
 }
 

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { type Contract, statedResponse } from '../api/contract.ts';
 import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
@@ -8,8 +7,8 @@ import { componentReference } from '../api/schemas.ts';
 import type { Answer } from '../client/call.ts';
 import { isJsonType, titleOrText, whyOtherRecord } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
-import { CliError, messageOf } from '../process/errors.ts';
-import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { CliError } from '../process/errors.ts';
+import { isJsonObject, isNumber, type JsonObject } from '../process/exact-json.ts';
 import { findMismatch } from './body-schema.ts';
 import {
   type CheckAnswer,
@@ -26,7 +25,7 @@ import { matchesStatus } from './condition.ts';
  *
  * @param step a step of a check, such as `next page`. The reason of a mismatch begins with it.
  * @param expected `404`, or `4xx` for a whole class; by default any success that the operation documents.
- * @throws FindingError with the first mismatch; CliError if the schema of the description cannot be used.
+ * @throws FindingError with the first mismatch.
  */
 export function judge(
   { client }: CheckContext,
@@ -47,17 +46,13 @@ export function judge(
       expected: ranges.join(' or '),
     });
   if (!isJsonType(mediaType)) return;
-  if (!isUtf8(Buffer.from(answer.body))) throw mismatch('the body is not UTF-8', { expected: 'UTF-8' });
-  if (json === undefined) throw mismatch('the body is not JSON', { expected: 'JSON' });
-  const broken = schema && mismatchWithSchema(client.contract, operation, schema, json);
+  if (json === undefined) throw mismatch('the body is not JSON in UTF-8', { expected: 'JSON' });
+  const definitions = operation.responses ? client.contract.definitions : specification;
+  const broken = schema && findMismatch(schema, json, definitions);
   if (broken) throw mismatch(broken.reason, broken);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
   const whyOther = record && whyOtherRecord(operation, recordId, record);
-  if (whyOther)
-    throw mismatch(whyOther, {
-      expected: String(recordId),
-      pointer: `/${nouns[operation.noun].idField}`,
-    });
+  if (whyOther) throw mismatch(whyOther, { expected: String(recordId) });
 }
 
 /** The schemas of the service's specification by the references to them. */
@@ -78,19 +73,6 @@ function documentedResponse({ operation, status }: CheckAnswer): DocumentedRespo
   if (!result) return { mediaTypes: [] };
   const schema = componentReference('schemas', result);
   return { mediaTypes, schema: isList ? { type: 'array', items: schema } : schema };
-}
-
-function mismatchWithSchema(
-  { definitions }: Contract,
-  { id, responses }: Operation,
-  schema: JsonObject,
-  body: JsonValue,
-): ReturnType<typeof findMismatch> {
-  try {
-    return findMismatch(schema, body, responses ? definitions : specification);
-  } catch (error) {
-    throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
-  }
 }
 
 /** Returns true if a media type matches a range such as `application/*`. */

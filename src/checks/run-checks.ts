@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { shownUrl, withoutParameters } from '../api/http.ts';
 import { idParameter, type Operation } from '../api/operations.ts';
 import { type Attempt, statusRule } from '../client/answer-table.ts';
@@ -115,8 +116,9 @@ function withPageSize(operation: Operation, input: CallInput): CallInput {
 
 function withContent(answer: Answer): Omit<CheckAnswer, 'operation'> {
   const mediaType = withoutParameters(answer.headers['content-type'] ?? '').toLowerCase();
-  const text = Buffer.from(answer.body).toString('utf8');
-  return { ...answer, mediaType, text, json: jsonIn(text) };
+  const bytes = Buffer.from(answer.body);
+  const text = bytes.toString('utf8');
+  return { ...answer, mediaType, text, json: isUtf8(bytes) ? jsonIn(text) : undefined };
 }
 
 /**

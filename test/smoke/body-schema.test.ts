@@ -58,12 +58,10 @@ test('a comparison that would take too long is given up', () => {
   expect(() => findMismatch(inner, parseJson(text), definitions, 1000)).toThrow('too many alternatives');
 });
 
-test.each([
+test('a reference to itself is an error of the schema, and one that leads nowhere allows everything', () => {
   // The call stack ends it.
-  ['#', 'Maximum call stack'],
-  ['#/nowhere', '#/nowhere leads nowhere'],
-])('a reference to %s is an error of the schema', ($ref, why) => {
-  expect(() => findMismatch({ $ref }, 1, { '#': { $ref } })).toThrow(why);
+  expect(() => findMismatch({ $ref: '#' }, 1, { '#': { $ref: '#' } })).toThrow('Maximum call stack');
+  expect(findMismatch({ $ref: '#/nowhere' }, 1)).toBeUndefined();
 });
 
 test('a time may lack its offset, and must be a time', () => {

@@ -48,7 +48,7 @@ const ofAnswer: Faults = {
     asPage(answer, '<h1>Deploying</h1>'),
   'is not JSON|with application/json: .*, not a list': (answer) =>
     withBody(answer, String(answer.body).slice(0, 20)),
-  'the body is not UTF-8|not a list of pets': (answer) => ({
+  'the body is not JSON in UTF-8|not a list of pets': (answer) => ({
     ...answer,
     body: Buffer.from('{"name":"B\xe4r"}', 'latin1'),
   }),
