@@ -165,9 +165,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     return { session, plan, guardError: guardErrorOf(run, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
-    const cause = stop.cause ?? (error instanceof InterruptedError ? error : undefined);
-    if (!cause) throw error;
-    throw cause.with({ retryable: true }, `${run.header.name}: ${cause.message}; nothing was written`);
+    throw stop.cause ?? error;
   }
 }
 

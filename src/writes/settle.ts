@@ -93,6 +93,9 @@ export interface RowKeeper<SomeRow extends Row> {
 /**
  * Settles rows, several at a time, and passes the result of each to `keeper`. No row begins after the stop. The caller passes no two
  * rows of the same record, so there are never two requests for one record at once.
+ *
+ * Rows that replace a count go one at a time until one of them is applied, because a service that adds instead of setting must not
+ * change all of them. Other rows do not wait.
  * @throws what `keeper` throws.
  */
 export async function settleAll<SomeRow extends Row>(
@@ -103,39 +106,28 @@ export async function settleAll<SomeRow extends Row>(
 ): Promise<void> {
   /** The kinds of rows, by `replacesCount`, of which the run has confirmed a success without a record by the list. */
   const confirmed = new Set<boolean>();
-  const settleOne = async (row: SomeRow): Promise<SettledRow> => {
+  let isCountApplied = false;
+  let firstCount: Promise<void> | undefined;
+  const settleOne = async (row: SomeRow) => {
     const settled = await settle(port, row, options, confirmed.has(replacesCount(row)), keeper.beforeSend);
     const { state, outcome } = settled;
-    const isConfirmed = outcome?.kind === 'applied' && state.lastWrite?.verdict === 'empty';
-    if (isConfirmed && !port.abilities.canReadEach) confirmed.add(replacesCount(state));
+    if (outcome?.kind === 'applied' && state.lastWrite) {
+      isCountApplied ||= replacesCount(state);
+      const isConfirmed = state.lastWrite.verdict === 'empty' && !port.abilities.canReadEach;
+      if (isConfirmed) confirmed.add(replacesCount(state));
+    }
     await keeper.keepOutcome(row, settled);
-    return settled;
   };
-  await forEachConcurrently(concurrency, rows, oneCountFirst(settleOne), options.stopped);
-}
-
-/**
- * Settles rows that replace a count one at a time until one of them is applied, because a service that adds instead of setting
- * must not change all of them. Other rows do not wait.
- */
-function oneCountFirst<SomeRow extends Row>(
-  settleOne: (row: SomeRow) => Promise<SettledRow>,
-): (row: SomeRow) => Promise<unknown> {
-  let isCountApplied = false;
-  let firstCount: Promise<SettledRow> | undefined;
   const settleCount = async (row: SomeRow) => {
-    while (!isCountApplied && firstCount) await firstCount.catch(() => {});
+    while (!isCountApplied && firstCount) await firstCount;
     if (isCountApplied) return settleOne(row);
     firstCount = settleOne(row);
-    try {
-      const { state, outcome } = await firstCount;
-      isCountApplied = outcome?.kind === 'applied' && state.lastWrite !== undefined;
-    } finally {
-      firstCount = undefined;
-    }
-    return undefined;
+    await firstCount;
+    firstCount = undefined;
   };
-  return (row) => (isCountApplied || !replacesCount(row) ? settleOne(row) : settleCount(row));
+  const settleInTurn = (row: SomeRow) =>
+    isCountApplied || !replacesCount(row) ? settleOne(row) : settleCount(row);
+  await forEachConcurrently(concurrency, rows, settleInTurn, options.stopped);
 }
 
 /** Returns true if a row sets a count that is not 0. From 0, a service that adds shows the same result as one that sets. */
