@@ -23,7 +23,7 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 
 /** The search result for one operation of the table, with the reason for its state. */
 export interface Match extends Obstacle {
-  readonly state: 'bound' | 'ambiguous' | 'unbindable' | 'missing';
+  readonly state: 'bound' | 'ambiguous' | 'unbound';
   /** The bound operation, several operations that fit equally well, or the one that does not fit. */
   readonly operations: readonly DocumentOperation[];
 }
@@ -52,7 +52,7 @@ interface NounFacts {
   readonly collections: readonly string[];
 }
 
-const missing: Match = { state: 'missing', operations: [], why: notDescribed };
+const missing: Match = { state: 'unbound', operations: [], why: notDescribed };
 
 /**
  * Finds the operations of the table in a document.
@@ -95,12 +95,12 @@ export function matchOperations(
       const [write] = matches.get(id)?.operations ?? [];
       if (!write || !foreign || mapped.has(id)) continue;
       const why = `its records are of another kind (${foreign.operations.map(routeText)}: ${obstacleText(foreign)})`;
-      matches.set(id, { state: 'unbindable', operations: [write], why });
+      matches.set(id, { state: 'unbound', operations: [write], why });
     }
     const updating = boundIn(matches, update);
     const read = boundIn(matches, get) ? get : list;
     const loss = updating && lossObstacle(tableOperationOf(read), updating, boundIn(matches, read));
-    if (loss) matches.set(update, { state: 'unbindable', operations: [updating], ...loss });
+    if (loss) matches.set(update, { state: 'unbound', operations: [updating], ...loss });
   }
   return matches;
 }
@@ -241,7 +241,7 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
     const foreign = candidates.find(({ obstacle }) => obstacle?.hasOtherRecords);
     const [nearest] = foreign ? [foreign] : preferred(tableOperation, candidates);
     return nearest?.obstacle
-      ? { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle }
+      ? { state: 'unbound', operations: [nearest.operation], ...nearest.obstacle }
       : missing;
   }
   const why = first.operationId === id ? 'its operationId is the same' : `its path is about ${noun}`;

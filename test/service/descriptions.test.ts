@@ -25,8 +25,8 @@ async function bind(document: unknown) {
 async function bindAt(location: string, stdin = '') {
   const argv = ['api', 'bind', location, '--base-url', 'http://service.test', '--dry-run', '-o', 'json'];
   const run = await runCli(argv, { stdin });
-  const rows: { operation: string; state: string }[] = run.stdout === '' ? [] : JSON.parse(run.stdout);
-  const bound = rows.filter(({ state }) => state === 'bound').map(({ operation }) => operation);
+  const rows: { operation: string; path: string | null }[] = run.stdout === '' ? [] : JSON.parse(run.stdout);
+  const bound = rows.filter(({ path }) => path !== null).map(({ operation }) => operation);
   const { message = '' } = run.code === 0 ? {} : JSON.parse(run.stderr.split('\n').at(-2) ?? '').error;
   return { ...run, bound, message };
 }

@@ -46,8 +46,8 @@ async function bind(document: unknown, ...maps: string[]) {
   const argv = ['api', 'bind', '-', '--base-url', 'http://service.test', '--dry-run', '-o', 'json'];
   const flags = maps.flatMap((map) => ['--map', map]);
   const { code, stdout, stderr } = await runCli([...argv, ...flags], { stdin: JSON.stringify(document) });
-  const rows: Record<string, string>[] = stdout === '' ? [] : JSON.parse(stdout);
-  const bound = rows.filter(({ state }) => state === 'bound');
+  const rows: Record<string, string | null>[] = stdout === '' ? [] : JSON.parse(stdout);
+  const bound = rows.filter(({ path }) => path !== null);
   const routes = bound.map(({ operation, method, path }) => [operation, `${method} ${path}`]);
   return { code, stderr, routes: Object.fromEntries(routes) };
 }

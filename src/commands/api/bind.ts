@@ -2,13 +2,12 @@ import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serverPathOf } from '../../binding/description.ts';
-import { obstacleText, type Route } from '../../binding/document.ts';
+import type { Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type Context, withBasePath } from '../../context.ts';
-import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { readDescriptionAt } from './read-description.ts';
@@ -30,7 +29,12 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const description = await readDescriptionAt(context, location, withToken);
   const { origin, address, basePath } = findAddress(settings, description, values.basePath);
   const { matches, contract } = bind(description, maps);
-  const pages = [toMatchRecords(matches)];
+  const rows = operationIds.map((operation) => {
+    const bound = contract.operations.get(operation);
+    const { method = null, path = null, why = contract.missing.get(operation) } = bound ?? {};
+    return { operation, method, path, why };
+  });
+  const pages = [rows];
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
@@ -42,9 +46,9 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(io, scope, { ...contract, origin, basePath });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
-  const isAsBuiltIn = operationIds.every((id) => {
-    const { method, path } = contract.operations.get(id) ?? {};
-    return method === operations[id].method && path === operations[id].path;
+  const isAsBuiltIn = rows.every(({ operation, method, path }) => {
+    const builtIn = operations[operation];
+    return method === builtIn.method && path === builtIn.path;
   });
   const summary = isAsBuiltIn
     ? `all ${operationIds.length} operations bound as built in`
@@ -146,19 +150,5 @@ function tieError(matches: Matches): CliError | undefined {
   if (ties.length === 0) return undefined;
   return new CliError('partial', `api bind: several operations fit ${ties.join(', ')}; the rest is bound`, {
     hint: 'bind again with the --map flag of one of them',
-  });
-}
-
-export const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
-  plural: 'operations',
-  columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
-};
-
-/** Lists our operations, bound or not. One that does not fit has its path. */
-function toMatchRecords(matches: Matches) {
-  return Array.from(matches, ([operation, match]) => {
-    const { state, operations } = match;
-    const [{ method, path } = { method: null, path: null }] = state === 'ambiguous' ? [] : operations;
-    return { operation, state, method, path, why: obstacleText(match) };
   });
 }

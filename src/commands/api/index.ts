@@ -110,7 +110,7 @@ const bind = verb({
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
-  view: async () => (await import('./bind.ts')).matchesView,
+  view: () => ({ plural: 'operations', columns: propertyColumns(['operation', 'method', 'path', 'why']) }),
   run: async (context, values) => (await import('./bind.ts')).bindDescription(context, values),
 });
 
