@@ -128,7 +128,7 @@ describe('a binding', () => {
     const path = await file('sparse.json', sparse);
     for (const argv of [['api', 'bind', path], 'api unbind']) {
       const refused = await run(argv, '');
-      expect(refused).toMatchObject(failed(2, 'a binding belongs to an address'));
+      expect(refused).toMatchObject(failed(2, 'no base URL is set'));
     }
     expect(await run(['api', 'bind', path, '--offline'], '')).toMatchObject(
       failed(2, 'error: api bind: the embedded store has the built-in contract\n'),

@@ -63,8 +63,7 @@ test.each<[address: string, calls: readonly string[]]>([
   async (address, calls) => {
     await using server = await recordingServer({ '/openapi.json': sparse });
     const refused = await bind(server.url + address);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr.match(/http\S+ \(404\)/g)).toHaveLength(calls.length);
+    expect(refused).toMatchObject(failed(2, 'no description found'));
     expect(server.calls()).toEqual(calls);
   },
 );

@@ -1,3 +1,4 @@
+import { builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -7,7 +8,7 @@ import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Settings } from '../../config/settings.ts';
-import { type Context, withBasePath } from '../../context.ts';
+import { addressOf, type Context, withBasePath } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { readDescriptionAt } from './read-description.ts';
@@ -66,8 +67,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
 export async function unbind(context: Context): Promise<void> {
   requireOnline(context, 'api unbind');
   const { settings, io, notice } = context;
-  const baseUrl = settings.get('base-url');
-  if (baseUrl === undefined) throw noBaseUrlError('api unbind');
+  const baseUrl = addressOf(settings, builtInContract);
   const { origin } = new URL(baseUrl);
   await removeContract(io, bindingScope(settings.profile?.value, origin));
   await removeContract(io, bindingScope(undefined, origin));
@@ -81,13 +81,6 @@ function requireOnline({ settings }: Context, command: string): void {
       `${command}: the embedded store has the built-in contract`,
       'leave out --offline, or name another profile with --profile <name>',
     );
-}
-
-function noBaseUrlError(command: string): UsageError {
-  return new UsageError(`${command}: no base URL is set, and a binding belongs to an address`, {
-    hint: 'give --base-url <url>, or name a profile with --profile <name>',
-    code: 'no_target',
-  });
 }
 
 /** Separates several values in one `--map`. A path may have commas too. */
@@ -137,8 +130,7 @@ function requireNounOfField(noun: string, field: string): NounName {
  * @throws UsageError if there is no address.
  */
 function findAddress(settings: Settings, { url, document }: Description, basePathFlag: string | undefined) {
-  const baseUrl = settings.get('base-url') ?? (url && new URL(url).origin);
-  if (baseUrl === undefined) throw noBaseUrlError('api bind');
+  const baseUrl = url && !settings.baseUrl ? new URL(url).origin : addressOf(settings, builtInContract);
   const { origin } = new URL(baseUrl);
   const basePath = (basePathFlag ?? serverPathOf(document, origin, url)).replace(/\/+$/, '');
   return { origin, address: withBasePath(baseUrl, basePath), basePath };

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
+import { builtInContract } from '../../api/contract.ts';
 import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
 import type { Answer } from '../../client/call.ts';
 import { connectToDocuments } from '../../connect.ts';
-import type { Context } from '../../context.ts';
+import { addressOf, type Context } from '../../context.ts';
 import { CliError, InputError, systemReason, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
@@ -20,12 +21,7 @@ export async function readDescriptionAt(
   withToken: boolean,
 ): Promise<Description> {
   const { io, settings } = context;
-  const location = argument ?? settings.get('base-url');
-  if (location === undefined)
-    throw new InputError(
-      'api bind: no description is given, and no base URL is set',
-      'name a file or a URL, or give --base-url <url>',
-    );
+  const location = argument ?? addressOf(settings, builtInContract);
   if (/^https?:\/\//i.test(location) && URL.canParse(location))
     return findDescription(context, location, withToken);
   const isStdin = location === '-';
@@ -55,7 +51,7 @@ const usualPaths = [
 /**
  * Reads the description at a URL, or at the first usual path below it. Sends nothing to another origin.
  *
- * @throws UsageError that lists the attempts.
+ * @throws UsageError if there is none.
  * @throws CliError if the service does not answer.
  */
 async function findDescription(context: Context, location: string, withToken: boolean): Promise<Description> {
@@ -67,7 +63,6 @@ async function findDescription(context: Context, location: string, withToken: bo
     );
   const isFile = /\.(json|ya?ml)$/i.test(pathname);
   const below = isFile ? [] : usualPaths.map((path) => origin + pathname.replace(/\/+$/, '') + path);
-  const failures: string[] = [];
   const client = await connectToDocuments(context, origin, { withToken });
   const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
   for (const url of [href, ...below]) {
@@ -82,13 +77,10 @@ async function findDescription(context: Context, location: string, withToken: bo
       await context.notice('status', `found the description at ${url}`);
       return await readDescription({ url, label: url, document });
     }
-    const { status = 0 } = response ?? {};
-    const isSuccess = status >= 200 && status < 300;
-    failures.push(`${url} (${isSuccess ? 'not a description' : status || 'a redirect'})`);
   }
   throw new UsageError(
-    `api bind ${location}: no description found; tried ${failures.join('; ')}`,
-    'name the URL of the OpenAPI document itself, or a file; --with-token sends the token',
+    `api bind ${location}: no description found`,
+    'name the URL of the OpenAPI document itself, or a file; --with-token sends the token, -v shows the requests',
   );
 }
 
