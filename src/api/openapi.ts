@@ -104,17 +104,30 @@ function toParameterObject({ example }: Operation, { name, wireName, in: place, 
 export type OpenApiParameter = ReturnType<typeof toParameterObject>;
 
 function toResponses(operation: Operation) {
-  const responses: { [status: string]: ReturnType<typeof toSuccess | typeof componentReference> } = {};
+  const responses: { [status: string]: ResponseObject | ReturnType<typeof componentReference> } = {};
   for (const status of operation.success) responses[status] = toSuccess(operation, status);
   for (const status of operation.errors) responses[status] = componentReference('responses', String(status));
   return responses;
 }
 
-function toSuccess({ isList, result }: Operation, status: number) {
+const nextPageHeader = {
+  description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
+  schema: { type: 'string' },
+};
+
+interface ResponseObject {
+  readonly description: string;
+  readonly headers?: { readonly Link: typeof nextPageHeader };
+  readonly content?: ReturnType<typeof jsonMedia>;
+}
+
+function toSuccess({ isList, result }: Operation, status: number): ResponseObject {
   const description = status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK';
   if (!result) return { description };
   return {
     description,
+    // By this header `api bind` knows that the pages of the list can be followed.
+    ...(isList && { headers: { Link: nextPageHeader } }),
     content: jsonMedia(isList ? listSchema(result) : componentReference('schemas', result)),
   };
 }
@@ -125,7 +138,7 @@ function listSchema(result: ResultName): JsonObject {
 }
 
 function toErrorResponses() {
-  const responses: { [status: string]: ReturnType<typeof toSuccess> } = {};
+  const responses: { [status: string]: ResponseObject } = {};
   for (const [status, description] of Object.entries(errorDescriptions))
     responses[status] = { description, content: jsonMedia(componentReference('schemas', 'Error')) };
   return responses;
