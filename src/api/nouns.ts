@@ -223,9 +223,8 @@ export function fieldsOfKind(...kinds: readonly FieldKind[]): ReadonlySet<string
   return new Set(fields.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name));
 }
 
-const namedNouns = [nouns.pets, nouns.categories] as const satisfies readonly { readonly name: NamedNoun }[];
-
 /** The fields that refer to a record with a name, and the noun of that record. */
-export const referenceFields: Readonly<Record<string, NamedNoun>> = Object.fromEntries(
-  namedNouns.map(({ idName, name }) => [idName, name]),
-);
+export const referenceFields: Readonly<Record<string, NamedNoun>> = {
+  petId: 'pets',
+  categoryId: 'categories',
+};

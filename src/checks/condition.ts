@@ -1,9 +1,9 @@
 import type { HttpResponse } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
-import { type JsonValue, printJson, valueAt } from '../process/exact-json.ts';
+import { printJson, valueAt } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
-import { type Finding, fail, statusText } from './check.ts';
+import { type CheckAnswer, type Finding, fail, statusText } from './check.ts';
 
 /** A requirement of `--expect` or `--wait-for` for an answer, which must meet every part of it. */
 export interface Condition {
@@ -25,10 +25,7 @@ interface PartComparison {
 }
 
 /** The parts of an answer that conditions look at. */
-type ConditionAnswer = Omit<HttpResponse, 'body'> & {
-  readonly text: string;
-  readonly json?: JsonValue | undefined;
-};
+type ConditionAnswer = Pick<CheckAnswer, 'status' | 'headers' | 'text' | 'json'>;
 
 const grammar =
   '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
