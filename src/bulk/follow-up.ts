@@ -79,11 +79,8 @@ export function settleFollowUp(
 export function rejectsCommand(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
   // The file has only rows of the shard, so `shard` is left out. The user corrects the invalid rows, so `skipInvalid` is left out.
-  const { map = {}, shard, skipInvalid, field = [], ...settings } = header.flags;
-  if (noun !== 'inventory') {
-    const values = field.flatMap((text) => ['--field', text]);
-    return followUpCommand(context, [noun, kind, '--from', file, ...values]);
-  }
+  const { map = {}, shard, skipInvalid, ...settings } = header.flags;
+  if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
   const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {
     if (typeof setting === 'string') return [flagName(name), setting];
     return setting ? [flagName(name)] : [];

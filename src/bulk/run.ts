@@ -23,8 +23,6 @@ const flags = v.object({
   /** True if rows that were booked before are booked again. Only with `relative`. */
   again: v.optional(v.boolean()),
   createMissing: v.optional(v.boolean()),
-  /** The texts of `--field`: values for records that have none of their own. */
-  field: v.optional(v.array(v.string())),
 });
 
 /** The kinds of runs: the operation, the verb in a question, the label in the progress bar, and whether `undo` can reverse it. */

@@ -1,4 +1,4 @@
-import { requireOperation } from '../api/contract.ts';
+import { type Contract, requireOperation } from '../api/contract.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
@@ -88,7 +88,7 @@ async function readOverview(client: Client, below: number) {
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   const overview = {
-    pets: pets ? countStatuses(pets) : null,
+    pets: pets ? countStatuses(pets, contract) : null,
     inventory:
       lowest?.slice(0, maxRows).map(({ petId, quantity }) => ({ petId, name: nameOf(petId), quantity })) ??
       null,
@@ -105,10 +105,14 @@ async function readOverview(client: Client, below: number) {
   return { overview, open: openOrders?.length ?? 0 };
 }
 
-/** Counts the pets of each status. The status of pets without one is null. */
-function countStatuses(pets: readonly RecordOf<'pets'>[]) {
+/** Counts the pets of each status. A pet without one has the default of the description, or null. */
+function countStatuses(pets: readonly RecordOf<'pets'>[], contract: Contract) {
   const totals = new Map<string | null, number>();
-  for (const { status = null } of pets) totals.set(status, (totals.get(status) ?? 0) + 1);
+  const { default: defaultStatus = null } = contract.operations.get('listPets')?.records.bounds.status ?? {};
+  for (const pet of pets) {
+    const status = pet.status ?? defaultStatus;
+    totals.set(status, (totals.get(status) ?? 0) + 1);
+  }
   return Array.from(totals, ([status, total]) => ({ status, total }));
 }
 

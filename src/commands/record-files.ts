@@ -5,27 +5,21 @@ import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { moreLikeThis } from '../process/text.ts';
 import { openAccess } from '../records/access.ts';
-import { extraFields, type RecordFlags } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
 import type { FileFlags } from './shared-flags.ts';
 
-/**
- * Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. The values of `--field name=value` are
- * for records that have no value of their own.
- */
+/** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */
 export async function writeFileRecords(
   context: Context,
   noun: Noun,
   kind: WriteVerb,
   from: string,
-  flags: FileFlags & Pick<RecordFlags, 'field'>,
+  flags: FileFlags,
 ): Promise<Output> {
   const access = await openAccess(context, noun, kind, 'bulk');
-  const extra = extraFields(access, flags.field);
-  const { skipInvalid, shard, field } = flags;
-  const runFlags = { skipInvalid, shard, field: field && [...field] };
-  const layout = createRecordLayout(access, kind, extra);
-  const fileInput = await readCheckedInput(context, from, layout, runFlags);
+  const { skipInvalid, shard } = flags;
+  const runFlags = { skipInvalid, shard };
+  const fileInput = await readCheckedInput(context, from, createRecordLayout(access, kind), runFlags);
   const input = await resolveNames(access, fileInput, skipInvalid === true);
   for (const warning of input.warnings) await context.notice('warning', warning);
   const unused = new Set(input.rows.flatMap((row) => row.unused));

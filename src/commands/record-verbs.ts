@@ -32,7 +32,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
   const { singular, plural } = noun;
   const singularWithArticle = withArticle(singular);
   const { idList, idsOrFile, id } = idArguments(noun);
-  const flags = createFieldFlags(noun);
+  const flags = { ...createFieldFlags(noun), field: fieldFlag };
   return {
     get: verb({
       name: 'get',
@@ -52,7 +52,6 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       examples: examples.create,
       flags: {
         ...flags,
-        field: fieldFlag,
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
       },
@@ -69,7 +68,6 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       args: { ids: idsOrFile },
       flags: {
         ...flags,
-        field: fieldFlag,
         from: fromFlag(`change the ${plural} of this file, each by its id`, Object.keys(flags)),
         ...fileFlags,
       },

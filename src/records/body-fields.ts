@@ -38,7 +38,7 @@ export function toBody(access: Access, flags: RecordFlags): Fields {
  *
  * @throws UsageError for a field that has a flag or that the body does not have, and for a value of another type.
  */
-export function extraFields(access: Access, texts: RecordFlags['field'] = []): Fields {
+function extraFields(access: Access, texts: RecordFlags['field'] = []): Fields {
   const { noun, operation } = access;
   const fields: Record<string, JsonValue | undefined> = {};
   const addField = (text: string) => {

@@ -22,12 +22,8 @@ export interface RecordRow extends InputRow {
   readonly nullText: string | undefined;
 }
 
-/**
- * Returns the layout of files of records. A deletion also reads the output of `-o ids`.
- *
- * @param extra the fields of `--field`, for every record that does not have them.
- */
-export function createRecordLayout(access: Access, kind: WriteVerb, extra: Fields): RowLayout<RecordRow> {
+/** Returns the layout of files of records. A deletion also reads the output of `-o ids`. */
+export function createRecordLayout(access: Access, kind: WriteVerb): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const hasFields = kind !== 'delete';
   // The service gives each new record its own id.
@@ -49,7 +45,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
         line,
         text,
         id: kind === 'create' ? undefined : idFrom(values),
-        fields: hasFields ? toFields(access, { ...record, values: usedValues }, extra) : {},
+        fields: hasFields ? toFields(access, { ...record, values: usedValues }) : {},
         unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
         nullText: record.isOfTable ? findNullText(usedValues, text) : undefined,
       };
@@ -108,7 +104,7 @@ function idFrom({ id = null }: Fields): bigint {
  *
  * @throws UsageError if a field is missing or not valid.
  */
-function toFields(access: Access, { values, columns, isOfTable }: InputRecord, extra: Fields): Fields {
+function toFields(access: Access, { values, columns, isOfTable }: InputRecord): Fields {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // Without a prototype, because a field of the service may be called `constructor`.
@@ -123,7 +119,6 @@ function toFields(access: Access, { values, columns, isOfTable }: InputRecord, e
       ? parseAt(name, value, () => parseTyped(value, typeOfField(operation, name)))
       : value;
   }
-  for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
   const checkedFields = parseFields(access, fields, missing, columns);
   // The contract wants ids, so each name is replaced by 0.

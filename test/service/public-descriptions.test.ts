@@ -85,8 +85,7 @@ test("Swagger's Petstore: pets can be created and updated from files, orders too
   await done('pets create --from - --yes --concurrency 1', { stdin: JSON.stringify(pets) });
   for (const [at, pet] of pets.entries())
     expect(await data(`pets get ${at + 1}`)).toEqual({ ...pet, id: at + 1 });
-  const tom = '[{"name":"Tom","status":"available"}]';
-  await done('pets create --from - --yes --field photoUrls=[]', { stdin: tom });
+  await done('pets create --from - --yes', { stdin: 'name,status,photoUrls\nTom,available,[]\n' });
   expect(await data('pets get 3')).toEqual({ name: 'Tom', status: 'available', photoUrls: [], id: 3 });
   await data('pets update --from - --yes', { stdin: '[{"id":1,"categoryId":7}]' });
   await done('undo --yes');
