@@ -27,7 +27,6 @@ export function followUpOf(
     const command = followUpCommand(context, words);
     return { command, hint: `continue with: ${command}` };
   };
-  const again = undoes === undefined ? ['resume', id] : ['undo', undoes];
   const openRows = rows.flatMap((row) => {
     const wait = waitOf(row);
     return wait === undefined ? [] : [{ row, wait }];
@@ -37,7 +36,8 @@ export function followUpOf(
   const added = rows.find(isAdded);
   if (added) return settleFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
-  if (!first || openRows.some(({ wait }) => wait === 'resume')) return continueWith(...again);
+  if (!first || openRows.some(({ wait }) => wait === 'resume'))
+    return undoes === undefined ? continueWith('resume', id) : continueWith('undo', undoes);
   const waits = openRows.map(({ row, wait }) =>
     typeof wait === 'object' ? wait : { run: id, row: rowName(row) },
   );
