@@ -11,22 +11,8 @@ import {
 } from '../config/edit.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import { maskValue } from '../config/keys.ts';
-import { propertyColumns, type View } from '../output/columns.ts';
+import { propertyColumns } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
-
-const view: View<JsonObject> = {
-  plural: 'profiles',
-  columns: [
-    ...propertyColumns(['name']),
-    { name: 'active', value: ({ active }) => (active ? '*' : '') },
-    { name: 'protected', value: (profile) => (profile.protected ? 'protected' : '') },
-    {
-      name: 'base-url',
-      value: ({ name, 'base-url': url }) => (name === offlineProfile ? '(the embedded store)' : url),
-    },
-  ],
-};
 
 const list = verb({
   name: 'list',
@@ -36,7 +22,10 @@ const list = verb({
   description:
     'Lists the profiles, marks the protected ones, and the active one, which --profile, PETSTORE_PROFILE or the config file names. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
-  view: () => view,
+  view: () => ({
+    plural: 'profiles',
+    columns: propertyColumns(['name', 'active', 'protected', 'base-url']),
+  }),
   async run(context) {
     const { profile } = context.settings;
     const { profiles } = await readConfigFile(context.io);

@@ -37,13 +37,8 @@ export function decideTokenUse(
   const { token: setting } = settings;
   if (setting === undefined) return undefined;
   const { origin } = new URL(baseUrl);
-  if (!isNamed && setting.origin !== undefined && setting.origin !== origin) {
-    const way =
-      setting.kind === 'variable'
-        ? 'set PETSTORE_BASE_URL to the address of the service that the token is for'
-        : `create a profile for ${origin} with its own token`;
-    return { kind: 'withheld', setting, why: `it is meant for ${setting.origin}; ${way}` };
-  }
+  if (!isNamed && setting.origin !== undefined && setting.origin !== origin)
+    return { kind: 'withheld', setting, why: `it is meant for ${setting.origin}` };
   const why = settings.get('allow-insecure-http') ? undefined : whyReadable(baseUrl);
   if (why !== undefined) return { kind: 'insecure', setting, why };
   return { kind: 'sent', setting, header: chooseTokenHeader(settings, header) };

@@ -142,13 +142,8 @@ test.each<readonly [what: string, env: Env, profile: object, top: object, origin
   const flags = '--base-url https://flag.example --profile p';
   const { isSent, stderr } = await show(config, { env, flags, isAtTerminal: true });
   expect(isSent).toBe(false);
-  const [name, remedy] =
-    what === 'the environment'
-      ? ['PETSTORE_TOKEN', 'set PETSTORE_BASE_URL']
-      : ['token-command', 'create a profile for https://flag.example'];
-  expect(stderr).toContain(
-    `note: ${name} is not sent to https://flag.example: it is meant for ${origin}; ${remedy}`,
-  );
+  const name = what === 'the environment' ? 'PETSTORE_TOKEN' : 'token-command';
+  expect(stderr).toContain(`note: ${name} is not sent to https://flag.example: it is meant for ${origin}\n`);
 });
 
 describe('a token that belongs to one origin', () => {

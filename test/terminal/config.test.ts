@@ -169,9 +169,9 @@ test('the first profile becomes the active one, the second does not until it is 
   await profile('create prod --base-url https://b.example');
   expect((await profile('list')).stdout).toBe(
     'name     active  protected  base-url\n' +
-      'prod                        https://b.example\n' +
-      'staging  *                  https://a.example\n' +
-      'offline                     (the embedded store)\n',
+      'prod     false   false      https://b.example\n' +
+      'staging  true    false      https://a.example\n' +
+      'offline  false   false\n',
   );
   expect(await profile('use prod')).toMatchObject({ code: 0, stderr: 'the active profile is prod\n' });
   expect(JSON.parse((await profile('list -o json')).stdout)).toEqual([
@@ -186,8 +186,8 @@ test('`profile` alone lists the profiles, and marks the protected ones', async (
   config.write({ profiles });
   const { code, stdout } = await config.run('profile');
   expect([code, stdout]).toEqual([0, (await profile('list')).stdout]);
-  expect(stdout).toMatch(/^a +protected +http:\/\/a$/m);
-  expect(stdout).toMatch(/^b +http:\/\/b$/m);
+  expect(stdout).toMatch(/^a +false +true +http:\/\/a$/m);
+  expect(stdout).toMatch(/^b +false +false +http:\/\/b$/m);
 });
 
 test('the help of create shows the flag that it cannot do without', async () => {
