@@ -138,7 +138,7 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
   const csv = await shop.run('inventory diff other.csv --create-missing -o csv -q');
   expect(csv).toMatchObject({
     code: 8,
-    stderr: '',
+    stderr: 'plan: 2 of 3 rows to write: +1,196, 1 pet unchanged\n',
     stdout: 'petId,before,after,change,state,reason\n2,5,1200,1195,planned,\n9,,1,1,planned,\n',
   });
 });
