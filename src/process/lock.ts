@@ -32,7 +32,7 @@ export function takeLock(path: string, waitMs = 30_000, work = ''): Promise<() =
 }
 
 /** The process that holds a lock. */
-export interface LockHolder {
+interface LockHolder {
   /** Its id, and where it runs if that is elsewhere: `4711 of build-7 pid:[4026531836]`. */
   readonly process: string;
   /** What it works on; may be empty. */

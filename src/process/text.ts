@@ -136,13 +136,6 @@ export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
-/** Counts texts that differ at most in case. @returns the counts by what `foldCase` makes of a text */
-export function countCaseless(texts: Iterable<string>): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(foldCase(text), (counts.get(foldCase(text)) ?? 0) + 1);
-  return counts;
-}
-
 /** Writes a text as one word of a POSIX shell, quoted if necessary, because people copy the commands of hints. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

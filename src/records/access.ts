@@ -5,7 +5,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientPurpose, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
-import { countCaseless, foldCase } from '../process/text.ts';
+import { foldCase } from '../process/text.ts';
 import { Names } from './names.ts';
 import { createView, isIdText, type NamedRecord, shownReference } from './record-fields.ts';
 
@@ -89,6 +89,7 @@ export function withNames(
 
 /** Leaves out the names by which `--from` could not find a record: names of several records, and names that look like ids. */
 function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bigint, string> {
-  const counts = countCaseless(nameById.values());
+  const counts = new Map<string, number>();
+  for (const name of nameById.values()) counts.set(foldCase(name), (counts.get(foldCase(name)) ?? 0) + 1);
   return new Map([...nameById].filter(([, name]) => !isIdText(name) && counts.get(foldCase(name)) === 1));
 }
