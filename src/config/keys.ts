@@ -192,7 +192,7 @@ export function parseDuration(text: string): number {
  *
  * @throws ValueError if it is not an http or https URL, or has a query, a fragment, a user name or a password.
  */
-export function parseBaseUrl(text: string): string {
+function parseBaseUrl(text: string): string {
   if (!/^https?:\/\//i.test(text)) throw new ValueError('must begin with http:// or https://');
   // The URL parser silently drops line breaks and tabs, which can turn the text into another host.
   if (/[\s\x00-\x1f\x7f\\]/.test(text))
