@@ -1,5 +1,5 @@
 import { builtInContract, type Contract } from './api/contract.ts';
-import { readConfigFile } from './config/file.ts';
+import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings, type Settings, type TokenSetting } from './config/settings.ts';
 import type { ClientPurpose, Context } from './context.ts';
 import { createNotices, errorJson, errorText, type Notices } from './output/messages.ts';
@@ -25,8 +25,8 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   ]);
   // The line, the config and the settings keep their errors for the command: nothing before the `try` could report them.
   const commandLine = await readCommandLine(argv, program, io.packageDir);
-  const { flags, isCompletion } = commandLine;
-  const file = await readConfigFile(io);
+  const { flags, isCompletion, usesConfig } = commandLine;
+  const file = usesConfig ? await readConfigFile(io) : emptyConfigFile(io);
   const settings = resolveSettings(io, flags, file);
   const { hasJsonErrors = false } = formats[settings.get('output')];
   const notices = createNotices({

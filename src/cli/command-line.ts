@@ -22,6 +22,8 @@ import { type Action, actionOf, commandName, flagsOf, type ParsedLine, type Prog
 interface CommandLine {
   readonly flags: GlobalFlags;
   readonly isCompletion: boolean;
+  /** True if the command reads the config. Help, the version and completion scripts do not. */
+  readonly usesConfig: boolean;
   /** Runs it and returns the exit code. */
   run(context: Context): Promise<number>;
 }
@@ -38,7 +40,7 @@ export async function readCommandLine(
     // The flags before the cursor select the service and the columns whose values are offered.
     const line = await parseLine(program, findMeaning(table, words.slice(0, -1)));
     const run = (context: Context) => program.complete(context, line, words).then(() => exitCodes.done);
-    return { flags: line.flags, isCompletion: true, run };
+    return { flags: line.flags, isCompletion: true, usesConfig: true, run };
   }
   const meaning = findMeaning(table, argv);
   const line = await parseLine(program, meaning);
@@ -55,8 +57,9 @@ export async function readCommandLine(
   const isIncomplete = unknown !== undefined || (!action && !problem);
   // bin/petstore.js answers most of these lines without the program.
   if (asksForHelp(argv) || isIncomplete)
-    return { flags, isCompletion: false, run: (context) => printHelp(context, argv) };
-  return { flags, isCompletion: false, run: (context) => runLine(context, line) };
+    return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
+  const usesConfig = action?.wrongSettings !== 'unread';
+  return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line) };
 }
 
 /** Prints the help page that a line asks for, or the page of a group without a verb. @throws UsageError for an unknown command. */
@@ -103,7 +106,7 @@ async function requireValidSettings({ settings, notice }: Context, { wrongSettin
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
-  if (wrongSettings === 'ignore') return;
+  if (wrongSettings === 'ignore' || wrongSettings === 'unread') return;
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
     await notice('warning', [message, details.hint].filter(Boolean).join('; '));

@@ -33,9 +33,9 @@ interface ActionDetails {
   readonly writes?: true;
   /**
    * How the command treats a wrong value in the environment or the config. By default the value stops the command. Commands that
-   * repair, show or need no settings warn about it or ignore it.
+   * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
    */
-  readonly wrongSettings?: 'warn' | 'ignore';
+  readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
   /** The format without `--output`, for a command that does not print a list or a record. By default the settings choose it. */
   readonly defaultFormat?: OutputFormat;
   /** The arguments by their names in `values`, in the order of the command line. */

@@ -23,7 +23,7 @@ const scripts = {
 const shellNames = ['bash', 'zsh', 'fish'] as const;
 
 export const completion = action({
-  wrongSettings: 'ignore',
+  wrongSettings: 'unread',
   description: [
     'Prints the completion script of a shell, which each new shell must load.',
     {

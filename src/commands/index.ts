@@ -6,7 +6,7 @@ import { action, type Program } from '../cli/verb.ts';
 
 /** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers `--version` without other words. */
 const printVersion = action({
-  wrongSettings: 'ignore',
+  wrongSettings: 'unread',
   examples: ['petstore version'],
   async run({ io }) {
     await io.stdout.write(`${version}\n`);
@@ -15,7 +15,7 @@ const printVersion = action({
 
 /** `petstore help` after other flags. A line that begins with it needs no program: see `without-program.ts`. */
 const help = action({
-  wrongSettings: 'ignore',
+  wrongSettings: 'unread',
   examples: ['petstore help pets list', 'petstore help runs'],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
   async run(context, { words }) {

@@ -35,8 +35,8 @@ export interface ConfigFile {
 
 /** Reads the config file. It never throws; the error is in `problem`. */
 export async function readConfigFile(io: Io): Promise<ConfigFile> {
-  const path = resolvePaths(io).configFile;
-  const empty = { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
+  const empty = emptyConfigFile(io);
+  const { path } = empty;
   try {
     return { ...empty, ...(await readContent(path)) };
   } catch (error) {
@@ -46,6 +46,12 @@ export async function readConfigFile(io: Io): Promise<ConfigFile> {
     const problem = new InputError(`${path}: ${systemReason(error)}`, hint);
     return { ...empty, problem };
   }
+}
+
+/** Returns the config of a command that does not read the file. */
+export function emptyConfigFile(io: Io): ConfigFile {
+  const path = resolvePaths(io).configFile;
+  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
 /** Reads and checks the content. @throws the error of the system; Error with a clause as its message. */

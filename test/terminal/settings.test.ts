@@ -118,7 +118,7 @@ describe('a wrong setting', () => {
     config.write('{ this is no config');
     const { code, stderr } = await config.run(line, { env: { PETSTORE_TIMEOUT: 'soon' } });
     expect(code).toBe(0);
-    // Help, the version and completion scripts do not name it.
+    // Help, the version and completion scripts do not open it.
     if (/help|version|bash/.test(line)) expect(stderr).toBe('');
   });
 
