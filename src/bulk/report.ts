@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand } from '../context.ts';
-import type { Column, View } from '../output/columns.ts';
+import { type Column, propertyColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
@@ -128,8 +128,17 @@ const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'rows', value: ({ rows }) => rows, align: 'right' },
 ];
 
-/** The columns of a run, in the list of runs and in the report of a session. As JSON a run has more members. */
-export const runsView: View<JsonObject> = { plural: 'runs', columns: shownColumns };
+/** The further members of the JSON of a run. They are columns if `--fields` names them. */
+const namedColumns = [
+  ...propertyColumns(['noun', 'shard', 'target', 'profile', 'delivery', 'undoneBy', 'rejects']),
+  ...propertyColumns(['left', ...rowStates.filter((state) => state !== 'applied')]).map((column) => ({
+    ...column,
+    align: 'right' as const,
+  })),
+].map((column) => ({ ...column, isHidden: true as const }));
+
+/** The columns of a run, in the list of runs and in the report of a session. */
+export const runsView: View<JsonObject> = { plural: 'runs', columns: [...shownColumns, ...namedColumns] };
 
 /** Returns the output of a session: its summary, its notes, and the error of `runError`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {

@@ -40,6 +40,8 @@ test('lists the newest runs first, and shortens names of files only on a termina
   expect(header).toMatch(/id.*kind.*file.*started.*state/);
   expect(rows).toEqual(Array(3).fill(expect.stringMatching(/^r\d .* \d{4}-\d\d-\d\d \d\d:\d\d /)));
   expect(rows[1]).toContain(' a-count-of-the-who... ');
+  const named = (await shop.run('runs --fields rows,unprocessed,left,undoneBy')).stdout;
+  expect(named).toMatch(/^rows {2}unprocessed {2}left {2}undoneBy\n.*\n +1 +0 {5}0 {2}r3\n/);
   expect(Math.max(...[header, ...rows].map((line) => line.length))).toBeLessThanOrEqual(80);
   const piped = (await shop.run('runs')).stdout.trimEnd().split('\n');
   expect(piped[2]).toContain(' a-count-of-the-whole-warehouse.csv ');
