@@ -12,6 +12,7 @@ export function whyNotAsked({ io, flags }: Context): string | undefined {
   const hasKeyboard =
     io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
   if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
+  if (io.env.TERM === 'dumb') return 'TERM is dumb';
   if (io.env.CI) return 'CI is set';
   return flags.noInput ? '--no-input is given' : undefined;
 }

@@ -31,6 +31,8 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
 
 /** A line at the end of the terminal that is redrawn in place, such as a bar. */
 export interface LiveLine {
+  /** True if stderr is a terminal on which a line can be redrawn. */
+  readonly canDraw: boolean;
   /** Draws the line ten times a second until it is closed. @param text returns the line for a width of the terminal. */
   show(text: (width: number) => string): void;
   /** Erases the line before other output. The next drawing restores it. */
@@ -41,7 +43,7 @@ export interface LiveLine {
 const eraseLine = '\r\x1b[K';
 const redrawIntervalMs = 100;
 
-function createLiveLine({ stderr }: Io, mask: Mask): LiveLine {
+function createLiveLine({ stderr, env }: Io, mask: Mask): LiveLine {
   let timer: NodeJS.Timeout | undefined;
   let visibleText: string | undefined;
   const write = (text: string) => void stderr.write(mask(text)).catch(() => {});
@@ -50,6 +52,9 @@ function createLiveLine({ stderr }: Io, mask: Mask): LiveLine {
     visibleText = undefined;
   };
   return {
+    get canDraw() {
+      return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
+    },
     show(text) {
       const draw = () => {
         const width = stderr.width ?? 80;
@@ -108,7 +113,7 @@ export async function withProgress<Value>(
     return texts.filter((text) => text !== '');
   };
   let timer: NodeJS.Timeout | undefined;
-  if (stderr.isTerminal) {
+  if (liveLine.canDraw) {
     const { green, dim } = await style('stderr');
     liveLine.show((width) => {
       const state = read();

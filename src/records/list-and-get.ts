@@ -90,7 +90,8 @@ const clearScreen = '\x1b[2J\x1b[H';
  */
 async function watchRecords(access: Access, options: WatchOptions): Promise<Output> {
   const { context } = access;
-  if (context.printer().content !== 'text' || !context.io.stdout.isTerminal)
+  const { io } = context;
+  if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
     throw new UsageError('--watch: the output must be a table on a terminal', 'run the command in a loop');
   const end = new AbortController();
   const release = context.interrupts.takeOver((signal) => end.abort(new InterruptedError(signal)));

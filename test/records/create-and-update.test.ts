@@ -42,6 +42,7 @@ const person = { terminals: ['stdin', 'stderr'] } as const;
 
 test.each([
   [{ CI: '1' }, '', 'CI is set'],
+  [{ TERM: 'dumb' }, '', 'TERM is dumb'],
   [{}, ' --no-input', '--no-input is given'],
 ])('delete and create ask nobody with %j%s', async (env, flag, why) => {
   expect(await runCli(`--offline pets delete 1${flag}`, { ...person, env })).toMatchObject(failed(2, why));

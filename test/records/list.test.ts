@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
+import { failed, fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 const list = (flags: string) => runCli(`--offline pets list ${flags}`);
@@ -177,4 +177,12 @@ test.concurrent('a name that could not be looked up is looked up again in the ne
   const categories = [{ status: 500 }, { body: [{ id: 1, name: 'Dogs' }] }];
   const { screens } = await watch(categories, 'pets of', ['--category', 'Dogs']);
   expect(screens.at(-1)).toMatch(/^pets of /);
+});
+
+test('on a dumb terminal --watch is a usage error, and sends nothing', async () => {
+  await using server = await recordingServer({});
+  expect(
+    await runAt(server, 'pets list --watch', { terminals: ['stdout'], env: { TERM: 'dumb' } }),
+  ).toMatchObject(failed(2, /^error: --watch: .*\nhint: run the command in a loop/));
+  expect(server.requests).toEqual([]);
 });

@@ -69,11 +69,13 @@ test.each([20, 40, 60, 80, 140])('the bar fits a terminal of %i columns', async 
 const counted = { done: 9000, failed: 3 };
 const unknownSize = { done: 1_234_567, total: undefined };
 
-test.each([
-  [counted, '9,000/20,000 rows, 3 failed, 900/s'],
-  [unknownSize, '1,234,567 rows, 123,457/s'],
-])('a pipe gets a plain line of progress every ten seconds, with the time: %j', async (counts, facts) => {
-  const { state, written } = start({});
+test.each<[string, RunOptions, object, string]>([
+  ['a pipe', {}, counted, '9,000/20,000 rows, 3 failed, 900/s'],
+  ['a pipe', {}, unknownSize, '1,234,567 rows, 123,457/s'],
+  ['a CI job', { ...terminal, env: { CI: '1' } }, unknownSize, '1,234,567 rows, 123,457/s'],
+  ['a dumb terminal', { ...terminal, env: { TERM: 'dumb' } }, unknownSize, '1,234,567 rows, 123,457/s'],
+])('%s gets a plain line of progress every ten seconds, with the time', async (_, run, counts, facts) => {
+  const { state, written } = start(run);
   Object.assign(state, counts);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(written()).toBe(`2027-11-21T02:15:10Z applying: ${facts}\n`);
