@@ -126,7 +126,7 @@ const requestIdNames = ['request-id', 'x-request-id', 'x-correlation-id', 'trace
 export const embeddedOrigin = 'http://offline.invalid';
 
 export function isEmbeddedUrl(baseUrl: string): boolean {
-  return baseUrl.startsWith(embeddedOrigin);
+  return `${baseUrl}/`.startsWith(`${embeddedOrigin}/`);
 }
 
 /** Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the path remains. */

@@ -11,6 +11,7 @@ import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import type { Run } from './run.ts';
 import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowTotals } from './run-row.ts';
+import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
 
 /** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
@@ -28,8 +29,9 @@ export async function settleByHand(
   runId: string,
   names: readonly NamedRow[],
   as: 'applied' | 'failed',
+  flags: Pick<SessionFlags, 'lockWaitMs'>,
 ): Promise<Output> {
-  using _lock = await lockTarget(context, await readHeader(context.io, runId), {});
+  using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
   // A row may be named twice, as `42` and as `line:7`.
@@ -72,10 +74,10 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
     );
-  const takesId = row.intent.kind === 'create' && as === 'applied';
-  if (!takesId && made !== undefined)
-    throw new UsageError(`${name}=${made}: only a row that has created its record takes an id`);
-  if (takesId && made === undefined)
+  const isCreate = row.intent.kind === 'create';
+  if (!isCreate && made !== undefined)
+    throw new UsageError(`${name}=${made}: only a row that creates its record takes an id`);
+  if (isCreate && as === 'applied' && made === undefined)
     throw new UsageError(`${name} needs the id of the record that was created: ${name}=<id>`);
   const reason: Reason = {
     code: 'settled',

@@ -135,15 +135,15 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
 }
 
 /**
- * Asks for an id that no record has: 1,000 above the largest id of the list. If the service refuses it as too large, asks for the
- * largest int32.
+ * Asks for an id that no record has: 1,000 above the largest id of the first page. If the service refuses it as too large, or has a
+ * record with it on a later page, asks for the largest int32.
  */
 export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   const list = await askList(context, operation);
   const ids = list ? listedIds(list) : [];
   const largest = ids.reduce((most, id) => (id > most ? id : most), 0n);
   const first = await context.ask(operation, { id: largest + 1000n });
-  const answer = first.status === 400 ? await context.ask(operation, { id: 2n ** 31n - 1n }) : first;
+  const answer = first.status <= 400 ? await context.ask(operation, { id: 2n ** 31n - 1n }) : first;
   return judgeError(context, answer, '404');
 }
 

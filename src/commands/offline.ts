@@ -31,15 +31,18 @@ const pull = verb({
     const { settings, io } = context;
     const file = to === undefined ? storeFile(context, 'offline pull') : resolve(io.cwd, to);
     if (to === undefined) await confirmDestruction(context, 'replace the embedded store');
-    else if (existsSync(file))
-      throw new UsageError(`--to ${to}: the file exists`, { hint: 'name a new one', code: 'file_exists' });
+    else requireNew(file, to);
     const client = await context.client();
     const records = await pullRecords(client);
     const { printStore, toPulledStore } = await import('../server/store-file.ts');
     const store = toPulledStore(records, client.baseUrl);
     if (to === undefined)
       await (await import('../server/offline.ts')).replaceStore(file, store, settings.get('timeout'));
-    else writeFileAtomic(file, printStore(store));
+    else {
+      // Another command may have made it meanwhile.
+      requireNew(file, to);
+      writeFileAtomic(file, printStore(store));
+    }
     const count = Object.values(records).flat().length;
     await context.notice(
       'status',
@@ -61,6 +64,12 @@ const reset = verb({
     await context.notice('status', 'the embedded store has been reset to its seed');
   },
 });
+
+/** @throws UsageError `file_exists`. @param name the file as the user named it. */
+function requireNew(file: string, name: string): void {
+  if (existsSync(file))
+    throw new UsageError(`--to ${name}: the file exists`, { hint: 'name a new one', code: 'file_exists' });
+}
 
 /** Reads all records. The lists that refer to pets come first, so that a pet that is created meanwhile is not missing. */
 async function pullRecords(client: Client): Promise<PulledRecords> {

@@ -129,10 +129,11 @@ const settle = verb({
   },
   flags: {
     as: choice('--as <applied|failed>', 'whether the rows were written', ['applied', 'failed'] as const),
+    lockWaitMs: sessionFlags.lockWaitMs,
   },
-  run: async (context, { run, rows, as }) => {
+  run: async (context, { run, rows, as, lockWaitMs }) => {
     if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
-    return settleByHand(context, run, rows, as);
+    return settleByHand(context, run, rows, as, { lockWaitMs });
   },
 });
 

@@ -101,7 +101,10 @@ export async function deleteRecords(
     id,
     intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
   }));
-  return writeRecords(access, writes, ({ id = 0n }) => `deleted ${describe([id])}`);
+  const { get, list } = noun.operations;
+  const canRead = [get, list].some((operation) => access.client.contract.operations.has(operation));
+  const how = canRead ? '' : ' by its id, because the service offers no way to read it';
+  return writeRecords(access, writes, ({ id = 0n }) => `deleted ${describe([id])}${how}`);
 }
 
 interface RecordDetails {

@@ -147,9 +147,9 @@ test('an undo names records whose ids no answer gave, and goes on with what a pe
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 1, failed: 2, next });
   const made = [...shop.stored.values()].at(-1)?.id;
   for (const [said, code] of [
-    [`line:4=${made} --as failed`, 2],
+    ['line:3 --as applied', 2],
     [`line:3=${made} --as applied`, 0],
-    ['line:4 --as failed', 0],
+    ['line:4=9 --as failed', 0],
   ])
     expect(await shop.report(`runs settle r1 ${said}`)).toMatchObject({ code });
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2, unchanged: 1 });

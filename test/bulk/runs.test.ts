@@ -71,7 +71,7 @@ test('shows a run row by row', async () => {
 test('settling one row leaves unsent rows unprocessed, and rejects the row once', async () => {
   await using shop = await stoppedRun();
   const named = await shop.report('runs settle r1 5=77 --as applied');
-  const message = '5=77: only a row that has created its record takes an id';
+  const message = '5=77: only a row that creates its record takes an id';
   expect(named).toMatchObject({ code: 2, error: { message } });
   const settled = await shop.run('runs settle r1 5 line:6 5 --as failed -o json');
   expect(JSON.parse(settled.stdout)).toEqual([{ id: 5, line: 6, state: 'failed' }]);

@@ -64,7 +64,8 @@ test('a delete that is bound alone is used with --yes, and needs no reading', as
   const info = { title: 'Pets', version: '1' };
   const paths = { '/pets/{petId}': { parameters, delete: {} } };
   const shop = await bindTo(server, { openapi: '3.1.0', info, paths });
-  const stderr = 'deleted pet 1\ndeleted pet 2\n';
+  const how = 'by its id, because the service offers no way to read it';
+  const stderr = `deleted pet 1 ${how}\ndeleted pet 2 ${how}\n`;
   expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({ code: 0, stderr });
   expect(server.calls()).toEqual(['DELETE /pets/1', 'DELETE /pets/2']);
 });

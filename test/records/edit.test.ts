@@ -185,6 +185,13 @@ test('sends nothing if the text is unchanged, and needs an editor', async () => 
   expect(shop.writes()).toEqual([]);
 });
 
+test('a count that petstore would not write may stay, or be replaced', async () => {
+  await using shop = await stockShop([5, -3, -4]);
+  const env = editor(`sed -i 's/^1,\\(.*\\),5,5,/1,\\1,6,5,/; s/^2,\\(.*\\),-3,-3,/2,\\1,7,-3,/' "$1"`);
+  expect(await shop.report('inventory edit --yes', { env })).toMatchObject({ code: 0, applied: 2 });
+  expect(Object.fromEntries(shop.stock)).toEqual({ 1: 6, 2: 7, 3: -4 });
+});
+
 test('invalid text opens the editor once more with the reason of each row, and is kept', async () => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   const seen = join(shop.folder, 'seen.csv');

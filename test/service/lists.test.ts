@@ -154,6 +154,14 @@ test('a list that needs a filter is unbound, and --map with its value binds a li
   );
 });
 
+test('a large page that repeats is found at once', { timeout: 20_000 }, async () => {
+  const pets = Array.from({ length: 60_000 }, (_, index) => pet(index + 1));
+  await using service = await shapedService({ parameters: numbered });
+  await using gateway = await recordingServer({}, () => ({ body: pets }));
+  const { run } = await bindTo(gateway, service.description);
+  expect((await run('pets list -o ids')).stdout.length).toBeGreaterThan(300_000);
+});
+
 test.each([{ status: 404 }, { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>' }])(
   'a page that a gateway may have answered with %j does not end a list',
   async (reply) => {

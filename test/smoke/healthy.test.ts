@@ -48,6 +48,12 @@ function bigShop(): Store {
   return store;
 }
 
+function shopOfCategories(count: number): Store {
+  const store = seedStore();
+  for (let id = 1n; id <= count; id += 1n) store.categories.put(id, { id, name: `Kind ${id}` });
+  return store;
+}
+
 /** A store in which the first order that smoke reads has just been deleted. */
 function shrinkingShop(): ServiceOptions {
   const store = seedStore();
@@ -82,6 +88,9 @@ const variants: Readonly<Record<string, Variant>> = {
     flags: [],
   },
   'the local server': {},
+  'more categories than fit on a page': {
+    service: () => ({ store: shopOfCategories(1200) }),
+  },
   'an empty shop': { service: () => ({ store: new Store() }) },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), flags: strict },
   'redirects of reads within the service': {

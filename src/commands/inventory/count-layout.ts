@@ -54,7 +54,7 @@ export function countLayout(
     };
     const id = read('petId', parseFileId);
     const plain = toIntent(read('quantity', relative ? parseFileChange : parseFileCount));
-    const intent = hasExpected(values) ? { ...plain, expected: read('expected', parseFileCount) } : plain;
+    const intent = hasExpected(values) ? { ...plain, expected: read('expected', parseFileChange) } : plain;
     return newRow({ line, id, intent, text });
   };
   return {

@@ -34,7 +34,7 @@ export async function editCounts(
     task: 'edit inventory',
     usage: instructions,
     originalText: text,
-    parse: (edited) => parseEdited(edited, counts),
+    parse: (edited) => parseEdited(edited, text, counts),
     send: (input) => startRun(context, { kind: 'edit', noun: 'inventory', input, flags: {} }, flags),
   });
 }
@@ -66,12 +66,16 @@ async function readEditText(context: Context, below: number | undefined) {
  */
 async function parseEdited(
   text: string,
+  originalText: string,
   counts: ReadonlyMap<bigint, RecordValue>,
 ): Promise<CheckedInput<CountRow> | undefined> {
   const inputFile = { name: 'edit', path: undefined, text };
   const input = await readRows(inputFile, countLayout({}), { skipInvalid: true });
   const lines = text.split('\n');
-  const faults = input.invalid.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  const originalLines = new Set(originalText.split('\n'));
+  // The service may have counts that petstore does not write, such as -3.
+  const changed = input.invalid.filter(({ text }) => !originalLines.has(text));
+  const faults = changed.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
@@ -79,5 +83,5 @@ async function parseEdited(
     if (intent.kind !== 'set' || intent.value === count) return [];
     return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
   });
-  return rows.length === 0 ? undefined : { ...input, rows, skipped: 0 };
+  return rows.length === 0 ? undefined : { ...input, rows, invalid: [], warnings: [], skipped: 0 };
 }
