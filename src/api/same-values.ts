@@ -38,16 +38,9 @@ export function isMetBy(expected: RecordValue, actual: RecordValue, defaults: Fi
  * Returns true if two values are the same, with the same fields. Date-times are compared as instants.
  *
  * @param defaults the values of fields that a record may leave out.
- * @param ignored the names of fields that may differ.
  */
-export function isSameValue(
-  value: RecordValue,
-  other: RecordValue,
-  defaults: Fields = {},
-  ignored: ReadonlySet<string> = new Set(),
-): boolean {
-  const hidden = { defaults, writeOnly: ignored };
-  return hasAll(value, other, isAlike, hidden) && hasAll(other, value, isAlike, hidden);
+export function isSameValue(value: RecordValue, other: RecordValue, defaults: Fields = {}): boolean {
+  return hasAll(value, other, isAlike, { defaults }) && hasAll(other, value, isAlike, { defaults });
 }
 
 /**

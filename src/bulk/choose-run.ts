@@ -33,7 +33,7 @@ export async function chooseRun(
   const [last] = runsOnTarget(list, target);
   const info = id === undefined ? last : findRun(list, id);
   if (!info) {
-    requireReadableRuns(list, target, info);
+    requireReadableRuns(list, target, undefined);
     return undefined;
   }
   const { header } = info;

@@ -154,7 +154,7 @@ function isTakenBack(undoRow: RunRow | undefined): boolean {
 
 /** Returns the claim of a later run on a row of a resumed run. The resume does not write over the later run, even if that was undone. */
 function claimOnResume({ id }: ListedRun): Outcome {
-  const message = `run ${id} has planned this record since: apply the file again if it is still right`;
+  const message = `run ${id} has planned this record since. If the file is still right, apply it again`;
   return { kind: 'failed', reason: { code: 'later_run', message } };
 }
 
@@ -179,7 +179,7 @@ function claimOnUndo(
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
 function leaveToPerson({ id }: ListedRun, doubt: Doubt): Outcome {
-  const message = `run ${id} has since planned this record, so its value does not show whether this row was written: find out, then settle the row`;
+  const message = `run ${id} has since planned this record, so its value does not show whether this row was written: look at the record, then settle the row`;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
@@ -190,7 +190,7 @@ function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow, row: RunRow): Out
   if (state === 'applied' && row.id !== undefined) return undefined;
   if (state === 'applied')
     return { kind: 'failed', reason: { code: 'no_id', message: 'no answer told the id of its record' } };
-  const message = `it is unknown whether run ${id} wrote this record: find out, then settle the row in that run`;
+  const message = `it is unknown whether run ${id} wrote this record: look at the record, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };
 }

@@ -44,8 +44,8 @@ export async function continueRun(
   const list = await listRuns(context.io);
   const info = await chooseRun(context, list, verb, id);
   if (!info) {
-    const note = `there is no run on this service, so there is nothing to ${verb}: only apply, edit and commands with --from are runs`;
-    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['status', note]] };
+    const note = `there is no run on this service, so there is nothing to ${verb}: only inventory apply, inventory edit and commands with --from make runs`;
+    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['summary', note]] };
   }
   const runs = await readNextRuns(list, verb, info);
   if (!runs) {
@@ -83,7 +83,7 @@ function nothingOutput(
     : '';
   // If an undo has nothing to do, the run itself has already reported its failures.
   const error = verb === 'undo' && undoes === undefined ? undefined : runError(info);
-  const notices: readonly Notice[] = [['status', `${fact}: nothing is left to do${next}`]];
+  const notices: readonly Notice[] = [['summary', `${fact}: nothing is left to do${next}`]];
   return {
     kind: 'text',
     text: '',

@@ -29,9 +29,12 @@ export function endSession(
     journal.appendEnd(rejects && resolve(folder, rejects));
     return { rejects, loss: undefined };
   } catch (thrown) {
-    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    return { rejects: undefined, loss: { error, canContinue: existsSync(journal.path) } };
+    return { rejects: undefined, loss: { error: toCliError(thrown), canContinue: existsSync(journal.path) } };
   }
+}
+
+function toCliError(thrown: unknown): CliError {
+  return thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
 }
 
 /** @throws CliError that names the flag, because the same command would fail in the same way. */
@@ -39,8 +42,8 @@ function namingTheFlag<Result>(write: () => Result): Result {
   try {
     return write();
   } catch (thrown) {
-    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    throw error.with({}, `${error.message}; --rejects names another file`);
+    const error = toCliError(thrown);
+    throw error.with({}, `${error.message}; give another file with --rejects`);
   }
 }
 
@@ -69,7 +72,7 @@ export function writeNewRejects(run: Run, folder: string, givenName?: string): s
     const reason = reasonOf(row.state);
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
-  const file = { folder, name: givenName ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
+  const file = { folder, name: givenName ?? rejectsName({ name, path }, format, folder) };
   return rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
 }
 

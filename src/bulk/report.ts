@@ -41,8 +41,8 @@ export function toRunJson(info: Partial<ListedRun> & Pick<ListedRun, 'header' | 
     file: undoes ?? basename(name),
     shard: shard ? shardName(shard) : undefined,
     target: targetName(target),
-    profile: profile ?? undefined,
-    delivery: delivery ?? undefined,
+    profile,
+    delivery,
     started,
     state,
     rows: rowCountOf(counts),
@@ -152,10 +152,13 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
   const notices: Notice[] = [];
   if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);
-  if (rejects !== undefined) notices.push(['status', `rejected rows are in ${rejects}`]);
+  if (rejects !== undefined) notices.push(['summary', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
     const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
-    notices.push(['status', `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`]);
+    notices.push([
+      'summary',
+      `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`,
+    ]);
   }
   if (!error && undo !== undefined) notices.push(['status', `undo with: ${undo}`]);
   const ending = {

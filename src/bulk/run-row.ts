@@ -125,7 +125,7 @@ export function openRowCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'
   return left + counts.unknown;
 }
 
-/** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
+/** Counts the rows of a run. The header has the numbers of invalid and skipped rows, which are in no plan. */
 export function rowTotals(
   rows: readonly RunRow[],
   { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },

@@ -5,7 +5,7 @@ import type { Issue } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
 import { isLeft, type RunRow, totalsSchema } from './run-row.ts';
 
-/** One of `count` parts of a file. Every pet is in exactly one part: see `shardOf`. The part `3/3` has the index 0. */
+/** One of `count` parts of a file. Every row is in exactly one part: see `shardOf`. The part `3/3` has the index 0. */
 const shard = v.object({ index: v.number(), count: v.number() });
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
@@ -25,15 +25,15 @@ const flags = v.object({
   createMissing: v.optional(v.boolean()),
 });
 
-/** The kinds of runs: the operation, the verb in a question, the label in the progress bar, and whether `undo` can reverse it. */
+/** The kinds of runs: the operation, the verb in a question, and whether `undo` can reverse it. */
 export const runKinds = {
-  apply: { operation: 'update', action: 'set', activity: 'applying', canBeUndone: true },
-  edit: { operation: 'update', action: 'set', activity: 'applying', canBeUndone: true },
-  create: { operation: 'create', action: 'create', activity: 'applying', canBeUndone: true },
-  update: { operation: 'update', action: 'change', activity: 'applying', canBeUndone: true },
+  apply: { operation: 'update', action: 'set', canBeUndone: true },
+  edit: { operation: 'update', action: 'set', canBeUndone: true },
+  create: { operation: 'create', action: 'create', canBeUndone: true },
+  update: { operation: 'update', action: 'change', canBeUndone: true },
   // A removal leaves nothing to restore.
-  delete: { operation: 'delete', action: 'delete', activity: 'applying', canBeUndone: false },
-  undo: { operation: 'update', action: 'take back', activity: 'undoing', canBeUndone: false },
+  delete: { operation: 'delete', action: 'delete', canBeUndone: false },
+  undo: { operation: 'update', action: 'take back', canBeUndone: false },
 } as const;
 
 /** The service that runs write to, as `findTarget` finds it. All spellings of a URL give the same address. */
@@ -97,7 +97,7 @@ export function shardName({ index, count }: Shard): string {
   return `${index || count}/${count}`;
 }
 
-/** Returns true if two shards share no pet: they are different parts of the same number of parts. */
+/** Returns true if two shards share no row: they are different parts of the same number of parts. */
 export function areDisjoint(a: Shard | undefined, b: Shard | undefined): boolean {
   return a !== undefined && b !== undefined && a.count === b.count && a.index !== b.index;
 }

@@ -7,7 +7,7 @@ import type { ListedRun } from './list-runs.ts';
 // A run continues only with its binding and profile. A delivery that an earlier run has begun is booked only with those of that run.
 
 /** Where the requests of a noun go, by operation, and the names of their fields. */
-export type Binding = Readonly<Record<string, string>>;
+type Binding = Readonly<Record<string, string>>;
 
 /**
  * Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{petId} store=7`, which is its route and its constant

@@ -138,6 +138,8 @@ function requireOperations(
   const { operations } = nouns[noun];
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
   if (undoes === undefined || sets) requireOperation(contract, operations[runKinds[kind].operation]);
+  if (rows.length > 0 && rows.every(({ intent }) => intent.kind === 'remove'))
+    requireOperation(contract, operations.delete);
   if (kind !== 'create' && !port.abilities.canRead)
     throw new UnboundError(
       `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,
@@ -162,6 +164,8 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
       }),
     );
     context.interrupts.signal.throwIfAborted();
+    // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
+    if (stop.cause) throw stop.cause;
     return { session, plan, guardError: guardErrorOf(run, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
@@ -197,7 +201,8 @@ async function writePlan(
     const { counts } = keeper;
     const { kind, flags } = run.header;
     const activity = {
-      label: runKinds[kind].activity + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
+      label:
+        (kind === 'undo' ? 'undoing' : 'applying') + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
       unit: 'rows',
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };

@@ -58,7 +58,7 @@ export async function settleByHand(
     kind: 'text',
     text: `run ${runId}${remaining === 0 ? ' is finished' : rest}\n`,
     data: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
-    notices: rejects === undefined ? [] : [['status', `rejected rows are in ${rejects}`]],
+    notices: rejects === undefined ? [] : [['summary', `rejected rows are in ${rejects}`]],
   };
 }
 

@@ -84,9 +84,9 @@ export async function lockTarget(
     const result = await lockOrFindHolder();
     if (typeof result === 'function') return { [Symbol.dispose]: result };
     const remainingMs = endsAt - monotonicMs();
-    const holder = `${result.work}, process ${result.process}`;
+    const holder = [result.work, `process ${result.process}`].filter(Boolean).join(', ');
     if (remainingMs <= 0)
-      throw new CliError('unavailable', `another run is using this service: ${holder}`, {
+      throw new CliError('unavailable', `another run holds this service: ${holder}`, {
         code: 'locked',
         hint: `give --lock-wait 10m, or ${result.remedy}`,
         retryable: true,

@@ -103,10 +103,12 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */
 async function requireValidSettings({ settings, notice }: Context, { wrongSettings }: Action): Promise<void> {
+  // Such a command has not read the config, so it does not know the profiles.
+  if (wrongSettings === 'unread') return;
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
-  if (wrongSettings === 'ignore' || wrongSettings === 'unread') return;
+  if (wrongSettings === 'ignore') return;
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
     await notice('warning', [message, details.hint].filter(Boolean).join('; '));

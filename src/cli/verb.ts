@@ -36,7 +36,7 @@ interface ActionDetails {
    * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
-  /** The format without `--output`, for a command that does not print a list or a record. By default the settings choose it. */
+  /** The format without `--output`. By default the settings choose it. */
   readonly defaultFormat?: OutputFormat;
   /** The arguments by their names in `values`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;

@@ -170,7 +170,7 @@ const hints: Readonly<Record<string, Hint>> = {
       /wrong[ _]version[ _]number|no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(error)) ||
       (((response?.status === 400 && author === 'gateway') || isClosed(error)) &&
         call?.request.url.startsWith('http:')),
-    text: 'check that the base URL begins with http:// or https:// as the port needs it; it may also speak only HTTP/2',
+    text: 'check whether the port expects http or https; a port that speaks only HTTP/2 does not work',
   },
   gateway: {
     when: ({ author }) => author === 'gateway',

@@ -79,7 +79,7 @@ export function judgeSuccess(
   // If the description states no responses of a DELETE, any success will do.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
   if (response.status === 202 && !isAnySuccess) {
-    const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
+    const reason = { code: 'accepted', message: 'the service has accepted it, but not done it yet' } as const;
     return { verdict: 'pending', attempt, record, id, reason };
   }
   if (mismatch === undefined && (record || isDelete)) return { verdict: 'shown', attempt, record, id };

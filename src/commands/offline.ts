@@ -29,6 +29,11 @@ const pull = verb({
   },
   async run(context, { to }) {
     const { settings, io } = context;
+    if (settings.offline)
+      throw new UsageError(
+        'offline pull: the embedded store cannot be copied into itself',
+        'name a service with --profile or --base-url',
+      );
     const file = to === undefined ? storeFile(context, 'offline pull') : resolve(io.cwd, to);
     if (to === undefined) await confirmDestruction(context, 'replace the embedded store');
     else requireNew(file, to);

@@ -44,7 +44,7 @@ const create = verb({
   wrongSettings: 'ignore',
   summary: 'Create a profile for a service',
   description:
-    'Creates a profile for a service. It becomes the active profile if none is active. Its other settings: ' +
+    'Creates a profile for a service. It becomes the active profile if none is active. Set its other settings with ' +
     '`petstore config set --profile <name> <key> <value>`. To rename a profile, change its name in the file that ' +
     '`petstore config path` names.',
   examples: [

@@ -58,7 +58,7 @@ const inputFlags = {
   sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves', {
     conflicts: ['skipInvalid'],
   }),
-  shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {
+  shard: value('--shard <i/n>', 'take only part i of n of the rows, to share a file between machines', {
     parse: parseShard,
   }),
 };

@@ -53,7 +53,7 @@ const rules = {
     defaultText: '4',
   },
   concurrency: {
-    summary: 'the most requests in flight in a run',
+    summary: 'the most requests at a time',
     parse: (text) => parseInteger(text, 1, 1024),
     placeholder: '<n>',
     defaultText: '8',

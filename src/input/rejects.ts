@@ -36,7 +36,7 @@ interface FileName {
 
 /**
  * Returns the name for the file of rejects, relative to the current folder: `stock.rejects.csv` beside the input, or
- * `stdin.rejects.csv` in the current folder if the input came through a pipe.
+ * `stdin.rejects.csv` in the current folder for stdin.
  */
 export function rejectsName(
   { name, path }: Pick<InputFile, 'name' | 'path'>,

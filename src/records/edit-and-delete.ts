@@ -82,7 +82,7 @@ function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
 
 /**
  * Deletes records, after a question that names them. It does not delete a record that has changed since the question. If a deletion
- * fails, the others go on. Each deletion is reported on stderr, or its id is data on stdout.
+ * fails, the others go on. Each deletion is reported on stderr.
  */
 export async function deleteRecords(
   context: Context,

@@ -13,7 +13,7 @@ import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { columnOf } from './record-fields.ts';
 
-export interface RecordRow extends InputRow {
+interface RecordRow extends InputRow {
   /** The fields in the form of a request. A value may be a name in place of an id. */
   readonly fields: Fields;
   /** The columns or keys of the file that are not used. */

@@ -115,7 +115,9 @@ function toPreview({ client }: Access, results: readonly RowResult[], error: Cli
   );
   if (requests.length === 0 && error) return { kind: 'nothing', error };
   const output = { ...requestsOutput(requests, results.length > 1), error };
-  return requests.length > 0 ? output : { ...output, notices: [['note', 'nothing would be sent']] };
+  return requests.length > 0
+    ? output
+    : { ...output, notices: [['note', 'nothing would be sent: the records have these values already']] };
 }
 
 /** Returns the error of a row that was not written, or may not have been. @param interruption the signal that ended the command. */

@@ -34,7 +34,7 @@ const rules = {
   rejected: {},
   stale: {
     isTransient: true,
-    hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
+    hint: 'see `petstore help gateways`: no cache may answer the GET requests of petstore',
   },
   // The write may have been applied.
   perhaps_made: forPerson,

@@ -69,7 +69,7 @@ export const plannedSchema = v.object({
  * - `refused-before`: an earlier session ended with `refused`. Somebody may have replaced a value that was applied then, so
  *   another value in a reading does not make the row certain again.
  */
-export const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
+const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
 
 /** The outcome of a row. */
 const outcome = v.variant('kind', [
@@ -117,7 +117,7 @@ export interface Row {
   readonly intent: Intent;
   /** The planned write, if a plan writes the row. An uncertain row keeps the values that were sent first. */
   planned?: Planned | undefined;
-  /** A row of a command without a journal has none before its end. */
+  /** A row of a command without a journal has none. */
   state?: RowState;
 }
 

@@ -340,7 +340,7 @@ test('an uncertain row that the service cannot show is for a person, not for a f
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined, text?: string]>([
   [set, 'condition-failed', unread(400), 'unknown unread', 'refused'],
   [set, 'condition-failed', read(10), 'applied', 'refused'],
-  [set, 'condition-failed', read(5), 'failed stale', undefined, 'the tag'],
+  [set, 'condition-failed', read(5), 'failed stale', undefined, 'the ETag'],
   [add, 'condition-failed', unread(400), 'unknown unread', 'refused'],
   [add, 'condition-failed', read(10), 'unknown changed', 'refused'],
   [remove, 'missing', unread(400), 'unknown unread', 'refused'],

@@ -170,6 +170,16 @@ test('an undo deletes no record with which the service has answered several crea
   expect([...shop.stored.values()].at(-1)).toMatchObject({ name: 'Tom' });
 });
 
+test('a stop while the counts of deleted pets are read ends the plan', async () => {
+  await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
+  shop.misbehave = ({ path }) =>
+    path.startsWith('/store/inventory/') ? refusal(503, { 'retry-after': '300' }) : undefined;
+  shop.write('gone.csv', 'id\n1\n');
+  const stopped = await shop.run('pets delete --from gone.csv --yes --retries 0');
+  expect(stopped).toMatchObject({ code: 6, stderr: expect.stringContaining('503 and asks to wait 5 min') });
+  expect((await shop.run('runs -o json')).stdout).toBe('[]\n');
+});
+
 test('an undo leaves alone and names the orders of which no answer told the id', async () => {
   await using shop = await recordShop({ '/store/orders': [] });
   shop.write('new.csv', 'pet,quantity\n1,3\n');

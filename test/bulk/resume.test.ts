@@ -122,7 +122,7 @@ test('a run is resumed on its own target only', async () => {
     code: 0,
     stdout: '',
     stderr:
-      'there is no run on this service, so there is nothing to resume: only apply, edit and commands with --from are runs\n',
+      'there is no run on this service, so there is nothing to resume: only inventory apply, inventory edit and commands with --from make runs\n',
   });
   expect(elsewhere.requests).toEqual([]);
   expect((await shop.run('resume r9')).stderr).toMatch(/run r9: no such run/);

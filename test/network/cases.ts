@@ -228,7 +228,7 @@ export const cases: readonly Case[] = [
   list(
     'answers compressed, unasked',
     mode.answers({ headers: gzip, body: gzipSync('[]') }),
-    /encoded as gzip, and none/,
+    /encoded as gzip, although no/,
   ),
   list(
     'answers an error compressed',

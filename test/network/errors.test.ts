@@ -129,7 +129,7 @@ test.each([
     'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
     /PETSTORE_CA_CERT=<file>/,
   ],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number', /check that the base URL begins with http/],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number', /check whether the port expects http/],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'certificate required', /PETSTORE_CLIENT_CERT=<file>/],
 ])('the hint of %s', (code, why, hint) => {
   const error = transportError(Object.assign(new Error(why), { code }));

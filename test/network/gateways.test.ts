@@ -119,7 +119,7 @@ describe('a failure that has a remedy has it in its hint:', () => {
       'plain http to TLS, nginx',
       1,
       mode.answers(bad(pages.nginx('400 The plain HTTP request was sent to HTTPS port'))),
-      /\nhint: check that the base URL begins with http/,
+      /\nhint: check whether the port expects http/,
     ],
     [
       'Basic, nginx',
@@ -131,7 +131,7 @@ describe('a failure that has a remedy has it in its hint:', () => {
       'plain http to TLS, HAProxy, h2o and nghttpx',
       6,
       mode.always(mode.hangUp),
-      /^error: the connection was closed before an answer came \(GET.*\nhint: check that the base URL begins with http/,
+      /^error: the connection was closed before an answer came \(GET.*\nhint: check whether the port expects http/,
     ],
     [
       'a next page at the address of the service behind the gateway',

@@ -74,7 +74,9 @@ test.each([remove, 'inventory set 1 5', 'categories create --name x'])(
   async (line) => {
     const run = await between({ status: 202, body: { job: 'abc' } }, { status: 500 }, line);
     expect(run).toMatchObject({ code: 6, stdout: '' });
-    expect(run.stderr).toContain('the service has not done it yet; the request may have been applied');
+    expect(run.stderr).toContain(
+      'the service has accepted it, but not done it yet; the request may have been applied',
+    );
     expect(run.calls.filter((call) => !call.startsWith('GET'))).toHaveLength(1);
   },
 );

@@ -118,7 +118,8 @@ test('reset asks, then starts the store again with its seed', async () => {
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bella' });
 });
 
-test('pull and reset need a file that is a store or is not there', async () => {
+test('pull needs a service, and pull and reset a file that is a store or is not there', async () => {
+  expect((await shop.run('offline pull')).stderr).toContain('cannot be copied into itself');
   writeFileSync(shop.file, 'my notes');
   for (const verb of ['pull', 'reset']) {
     expect(await run(`offline ${verb} --yes`)).toMatchObject(failed(2, `${shop.file}: is not JSON`));

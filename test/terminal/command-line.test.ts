@@ -25,7 +25,7 @@ test.each([
   expect(run).toEqual(await runCli('pets list --help'));
 });
 
-test.each(['version', '--version', '--version -o json', '--quiet --version', '--profile none --version'])(
+test.each(['version', '--version', '--version -o json', '--quiet --version', '--profile shop --version'])(
   'petstore %s prints the version',
   async (line) => {
     const env = { PETSTORE_OUTPUT: 'wrong' };

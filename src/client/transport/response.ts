@@ -51,7 +51,10 @@ export class ResponseCollector {
     const encoding = encodingOf(headers);
     if (encoding === undefined || body.length === 0) this.resolve({ status, headers, body });
     else if (status >= 300) this.resolve({ status, headers, body: new Uint8Array() });
-    else this.fail(invalidResponse(`the body is encoded as ${encoding}, and none was asked for`, { status }));
+    else
+      this.fail(
+        invalidResponse(`the body is encoded as ${encoding}, although no encoding was asked for`, { status }),
+      );
   }
 
   /** Rejects the promise. A response with an error status fulfils it, because a part of its body is enough for the message. */

@@ -70,7 +70,7 @@ type SmokeFlags = ValuesOf<typeof smokeFlags>;
 export const smoke = action({
   description:
     'Checks that a deployment is reachable and does what its description says; read-only unless --write is given. A call ' +
-    `ends within --timeout (${durationText(checkTimeoutMs)} by default). Exits 0 if every check that ran has passed, 7 if one failed, 6 if the service ` +
+    `ends within --timeout (${durationText(checkTimeoutMs)} by default). Exits 0 if no check failed, 7 if one failed, 6 if the service ` +
     'cannot be reached, 4 if it refused the credential, 2 if no check ran. `petstore help checks` lists the checks.',
   examples: [
     'petstore smoke',
