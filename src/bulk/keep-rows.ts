@@ -130,7 +130,7 @@ export function createRowKeeper(
       return true;
     },
     async keepOutcome(row, settled) {
-      const { outcome } = settled;
+      const { state, outcome } = settled;
       if (!outcome) return;
       counts.ended += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') {
@@ -139,7 +139,8 @@ export function createRowKeeper(
         if (why) stop.trigger(why);
       }
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome });
-      timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
+      // The outcome of a create does not wait: after a kill only a person can settle it.
+      timer ??= setTimeout(flush, saveStore && state.planned?.action !== 'create' ? saveEveryMs : 0);
     },
     counts,
     flush,
