@@ -54,7 +54,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, { hea
       const { run } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
-        { hint: followUpOf(context, run, false)?.hint, code: 'unfinished_delivery' },
+        { hint: followUpOf(context, run, 'end')?.hint, code: 'unfinished_delivery' },
       );
     }
     if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(info))

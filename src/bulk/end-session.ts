@@ -4,6 +4,7 @@ import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { type Doubt, type Outcome, reasonOf } from '../writes/row.ts';
+import type { LostPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
@@ -18,6 +19,7 @@ export function endSession(
   folder: string,
   name: string | undefined,
 ): Pick<Report, 'rejects' | 'loss'> {
+  let part: LostPart = 'end';
   try {
     const interrupted = plan.rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
       state.kind === 'unsettled' ? { kind: 'outcome', row: line, outcome: toUnknown(state.doubt) } : [],
@@ -25,25 +27,14 @@ export function endSession(
     journal.append(interrupted);
     journal.sync();
     // An end says that the rejects are written. If they cannot be written, it is left out, and a resume writes both.
-    const rejects = namingTheFlag(() => writeNewRejects(run, folder, name));
+    part = 'rejects';
+    const rejects = writeNewRejects(run, folder, name);
+    part = 'end';
     journal.appendEnd(rejects && resolve(folder, rejects));
     return { rejects, loss: undefined };
   } catch (thrown) {
-    return { rejects: undefined, loss: { error: toCliError(thrown), canContinue: existsSync(journal.path) } };
-  }
-}
-
-function toCliError(thrown: unknown): CliError {
-  return thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-}
-
-/** @throws CliError that names the flag, because the same command would fail in the same way. */
-function namingTheFlag<Result>(write: () => Result): Result {
-  try {
-    return write();
-  } catch (thrown) {
-    const error = toCliError(thrown);
-    throw error.with({}, `${error.message}; give another file with --rejects`);
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    return { rejects: undefined, loss: { error, part: existsSync(journal.path) ? part : 'journal' } };
   }
 }
 

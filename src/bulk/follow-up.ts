@@ -4,6 +4,9 @@ import { flagName } from '../process/text.ts';
 import type { Run, RunHeader } from './run.ts';
 import { isAdded, rowName, waitOf } from './run-row.ts';
 
+/** The part of its end that a session could not write. */
+export type LostPart = 'rejects' | 'end' | 'journal';
+
 /** The next step with a run. */
 interface FollowUp {
   /** The command line to type. */
@@ -15,29 +18,32 @@ interface FollowUp {
 /**
  * Finds the next step with a run, unless the run is finished.
  *
- * @param hasEnd false if its journal lacks the end of its last session.
+ * @param lostPart the part of the end of its last session that could not be written, or that a killed session lacks.
  */
 export function followUpOf(
   context: Context,
   { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
-  hasEnd = true,
+  lostPart?: LostPart,
 ): FollowUp | undefined {
   const { noun, undoes } = header;
   const continueWith = (...words: readonly string[]) => {
     const command = followUpCommand(context, words);
     return { command, hint: `continue with: ${command}` };
   };
+  const again = undoes === undefined ? ['resume', id] : ['undo', undoes];
+  if (lostPart === 'journal') return undefined;
+  // The file of rejects could not be written, so the user names another.
+  if (lostPart === 'rejects') return continueWith(...again, '--rejects', '<file>');
   const openRows = rows.flatMap((row) => {
     const wait = waitOf(row);
     return wait === undefined ? [] : [{ row, wait }];
   });
-  if (hasEnd && openRows.length === 0) return undefined;
+  if (lostPart === undefined && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
   const added = rows.find(isAdded);
   if (added) return settleFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
-  if (!first || openRows.some(({ wait }) => wait === 'resume'))
-    return undoes === undefined ? continueWith('resume', id) : continueWith('undo', undoes);
+  if (!first || openRows.some(({ wait }) => wait === 'resume')) return continueWith(...again);
   const waits = openRows.map(({ row, wait }) =>
     typeof wait === 'object' ? wait : { run: id, row: rowName(row) },
   );

@@ -10,7 +10,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { countText, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
-import { followUpOf, rejectsCommand } from './follow-up.ts';
+import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
 import type { ListedRun } from './list-runs.ts';
 import { failureText, groupFailures } from './row-view.ts';
 import { runKinds, shardName, targetName } from './run.ts';
@@ -25,8 +25,8 @@ export interface Report extends ListedRun {
   readonly stop: CliError | undefined;
   /** The path of the file of rejects of this session, as the user may type it. */
   readonly rejects: string | undefined;
-  /** Why the session could not write its end. A resume writes it, unless the journal is gone. */
-  readonly loss: { readonly error: CliError; readonly canContinue: boolean } | undefined;
+  /** The part of its end that the session could not write. A resume writes it, unless the journal is gone. */
+  readonly loss: { readonly part: LostPart; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
@@ -144,9 +144,8 @@ export const runsView: View<JsonObject> = { plural: 'runs', columns: [...shownCo
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { id, header, rows, perhapsWritten, stop, rejects, loss } = report;
   const { fields, sort } = context.flags;
-  const isGone = loss?.canContinue === false;
-  const next = isGone ? undefined : followUpOf(context, report, !loss);
-  const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && !isGone;
+  const next = followUpOf(context, report, loss?.part);
+  const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && loss?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
@@ -189,7 +188,7 @@ const noJournalHint =
 /** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
   const { header, rows, stop, rejects, loss } = report;
-  if (loss?.canContinue === false) return noJournalHint;
+  if (loss?.part === 'journal') return noJournalHint;
   const isStale = rows.some((row) => reasonOf(row.state)?.code === 'stale');
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;

@@ -34,6 +34,8 @@ export async function settleByHand(
   using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
+  const twice = names.find((one) => names.some(({ name, made }) => name === one.name && made !== one.made));
+  if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
   // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
   const { undoes } = run.header;

@@ -44,8 +44,18 @@ function plainAddress(baseUrl: string): string {
   // Behind a proxy, other addresses of this machine and names below localhost may each be a different service.
   const isHere = /^(localhost|127\.0\.0\.1|0\.0\.0\.0|::1?|::ffff:(0:0|7f00:1))$/.test(bareHost(hostname));
   const host = isHere ? 'localhost' : hostname.replace(/\.$/, '');
-  const path = pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '');
+  const path = plainPath(pathname)
+    .replace(/\/{2,}/g, '/')
+    .replace(/\/$/, '');
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}${path}`;
+}
+
+/** Decodes the unreserved characters of a path. @see RFC 3986, 6.2.2.2 */
+function plainPath(path: string): string {
+  return path.replace(/%([\da-f]{2})/gi, (encoded, digits) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
 }
 
 /** The locks of a target: one for each shard, or one for all rows. */

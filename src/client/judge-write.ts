@@ -148,12 +148,13 @@ function readWrite(
   const whyOther = whyOtherRecord(operation, recordId, fields);
   if (whyOther !== undefined) return { mismatch: mask(whyOther) };
   const { idField, schema, operations } = nouns[operation.noun];
-  if (isDelete) {
-    // `{"id": 1, "deleted": false}` is no pet.
-    const names = Object.keys(boundResultSchemas[schema].entries).filter((name) => name in fields);
-    if (names.length < 2 || !names.includes(idField))
-      return { mismatch: 'the answer is not the deleted record' };
-  }
+  const names = Object.keys(boundResultSchemas[schema].entries).filter((name) => name in fields);
+  // `{"id": 1, "deleted": false}` is no pet.
+  if (isDelete && (names.length < 2 || !names.includes(idField)))
+    return { mismatch: 'the answer is not the deleted record' };
+  // `{"id": 1}` does not show that a field is gone. So the record is read.
+  const removes = Object.values(values).some((value) => value === undefined);
+  if (removes && names.length < 2) return { id: idIn(operation, fields) };
   // A new record may have a default for a field that was left out.
   const isCreate = operation.id === operations.create;
   const others = differencesOf(values, fields, isShown, hiddenFields(client.contract, operation.noun))

@@ -67,7 +67,9 @@ export function tokenHeaderValue(
   secrets.add(token);
   // The scheme Basic sends the token as base64, which must be masked too.
   secrets.add(toBasic(token));
-  return sendableValue(header, token, settings);
+  const value = sendableValue(header, token, settings);
+  secrets.add(value);
+  return value;
 }
 
 /** Formats the token for the header. The setting auth-scheme applies only to the header of auth-header. */

@@ -34,7 +34,10 @@ export async function readInputFile(io: Io, path: string): Promise<InputFile> {
     },
   );
   const text = decodeUtf8(bytes, name);
-  if (!isStdin && statSync(absolute).isFile()) return { name, path: absolute, text };
+  // What a shell names below these folders is an open file, and nothing can be written beside it.
+  const isOpenFile = isStdin || /^\/(dev|proc)\//.test(absolute);
+  if (!isOpenFile && statSync(absolute, { throwIfNoEntry: false })?.isFile())
+    return { name, path: absolute, text };
   if (!/^\s*[[{]|[\r\n]$|^$/.test(text))
     throw new InputError(
       `${name}: the last line has no line break, so it may be cut off; nothing was sent`,

@@ -1,6 +1,6 @@
 import { idRequirement, toChange, toId, toQuantity } from '../api/record-values.ts';
 import { ValueError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
+import { isNumber, type JsonValue } from '../process/exact-json.ts';
 
 // A number on the command line has only digits. In files, which other programs write, numbers have many forms (`parseFile…`).
 
@@ -49,7 +49,7 @@ export function parseId(text: string): bigint {
 
 /** Parses an id of a file. @throws ValueError as `parseId`. */
 export function parseFileId(value: JsonValue): bigint {
-  const text = String(value);
+  const text = numberText(value);
   // Most ids are digits, and a file may have a million.
   const id = toId(text) ?? toId(plainNumber(text, {}));
   if (id === undefined) throw new ValueError(idRequirement);
@@ -72,12 +72,17 @@ function parseFileNumber(
   rule: string,
   notation?: NumberNotation,
 ): number {
-  const text = value === null ? '' : String(value);
+  const text = numberText(value);
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const number =
     toNumber(text) ?? toNumber(plainNumber(text, typeof value === 'string' ? notation : { decimal: '.' }));
   if (number === undefined) throw new ValueError(rule, notation && numberHint(text, notation));
   return number;
+}
+
+/** Returns the text of a cell, or of a number or a text in JSON. Any other value, such as `[3]`, is no number. */
+function numberText(value: JsonValue): string {
+  return typeof value === 'string' || isNumber(value) ? String(value) : '';
 }
 
 /** Returns the flags with which a text may be a number. */

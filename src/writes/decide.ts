@@ -81,6 +81,7 @@ function decideAdd(
   if (created !== undefined && now === null) return unchanged;
   if (created !== undefined && isMetBy(created, now)) return toWrite('remove', now, null);
   if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
+  if (now === null && !abilities.mayCreate) return createMissing(change, abilities);
   if (change === 0) return unchanged;
   const count = BigInt((now ?? 0) as number | bigint);
   const sum = count + BigInt(change);

@@ -140,6 +140,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has another value than planned', add(5), planned(10, 15), 11, 'write 16'],
     ['has the planned value already', add(5), planned(10, 15), 15, 'write 20'],
     ['does not exist', add(5), certain, null, noEntry],
+    ['does not exist, and less is to be there', add(-5), certain, null, noEntry],
+    ['does not exist, and adds 0', add(0), certain, null, noEntry],
     ['does not exist and may be created', add(5), certain, null, 'create 5', mayCreate],
     ['is as expected', addToTen, certain, 10, 'write 15'],
     ['is not as expected', addToTen, certain, 11, 'failed changed: 11 now, not 10 as expected'],

@@ -169,6 +169,11 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
     ['1: no column petId (or id, pet); it has none', '2: the columns id and pet may both be petId'],
     lines,
   ],
+  [
+    '{"id":[3],"qty":1}\n{"id":4,"qty":["5"]}\n',
+    ['1: id: must be an integer from 0 to 9223372036854775807', `2: qty: ${quantityRule}`],
+    lines,
+  ],
   ['petId;quantity\n1;8,00\n', [expect.stringContaining("2: quantity '8,00': must be")], { decimal: '.' }],
   ['id,place,qty\n4,a,5\n4,b,5\n', [2, 3].map((line) => `${line}: pet 4 is on line 2 and on line 3`)],
   [

@@ -54,6 +54,14 @@ test('an undo is unknown if the service keeps a field that it removes', async ()
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 6, applied: 0, unknown: 1 });
 });
 
+test('an answer without a field does not show that the field is gone', async () => {
+  await using shop = await recordShop({ '/store/orders': [{ id: 1, petId: 1, quantity: 2 }] });
+  shop.write('orders.csv', 'id,shipDate\n1,2027-01-01\n');
+  expect(await shop.report('orders update --from orders.csv --yes')).toMatchObject({ applied: 1 });
+  shop.misbehave = ({ method }) => (method === 'PUT' ? { status: 200, body: { id: 1 } } : undefined);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 6, applied: 0, unknown: 1 });
+});
+
 test('undo leaves a record alone that somebody changed since, in the fields of the file', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n3,Tom\n');

@@ -21,6 +21,7 @@ test.each([
   ['http://0.0.0.0:<port>/v1', true],
   ['http://127.0.0.1:<port>/v1/', true],
   ['http://127.0.0.1:<port>//v1', true],
+  ['http://127.0.0.1:<port>/%761', true],
   ['http://127.0.0.1:<port>/v2', false],
   ['https://127.0.0.1:<port>/v1', false],
   ['http://127.0.0.1/v1', false],
