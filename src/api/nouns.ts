@@ -218,9 +218,9 @@ export function bodiesOf(noun: Noun) {
   return { create, update: update ? { name: update.body, fields: updated } : create };
 }
 
-export function fieldsOfKind(...kinds: readonly FieldKind[]): ReadonlySet<string> {
+export function fieldsOfKind(wanted: FieldKind): ReadonlySet<string> {
   const fields = Object.values(nouns).flatMap((noun): readonly Field[] => noun.fields);
-  return new Set(fields.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name));
+  return new Set(fields.filter(({ kind }) => kind === wanted).map(({ name }) => name));
 }
 
 /** The fields that refer to a record with a name, and the noun of that record. */

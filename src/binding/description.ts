@@ -51,12 +51,12 @@ export function serverPathOf({ servers }: JsonObject, origin: string, url = orig
 }
 
 /** The largest document, in bytes. Public descriptions are far smaller. */
-export const maxBytes = 32 * 1024 * 1024;
+export const maxDescriptionBytes = 32 * 1024 * 1024;
 
 /** Parses JSON or YAML that holds an object. @throws InputError for other bytes, or too many. */
 export async function parseDocument(bytes: Uint8Array, label: string): Promise<JsonObject> {
-  if (bytes.length > maxBytes)
-    throw new InputError(`description ${label}: is larger than ${maxBytes / 1024 / 1024} MiB`);
+  if (bytes.length > maxDescriptionBytes)
+    throw new InputError(`description ${label}: is larger than ${maxDescriptionBytes / 1024 / 1024} MiB`);
   if (!isUtf8(bytes)) throw new InputError(`description ${label}: is not UTF-8 text`);
   const text = new TextDecoder().decode(bytes);
   const isJson = /^\s*[{[]/.test(text);

@@ -39,7 +39,7 @@ function claimsOfUndoneRun({ undoneRun }: SessionRuns, certainRows: readonly Run
     const undoneRow = findRow(undoneRun.rows, row.line);
     const count = row.id === undefined ? 1 : (counts.get(row.id) ?? 1);
     const claim =
-      count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRun(undoneRun, undoneRow, row);
+      count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRow(undoneRun, undoneRow, row);
     if (claim) claims.set(row, claim);
   }
   return claims;
@@ -183,7 +183,7 @@ function leaveToPerson({ id }: ListedRun, doubt: Doubt): Outcome {
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
-function claimOfUndoneRun({ id = '' }: Run, undoneRow: RunRow, row: RunRow): Outcome | undefined {
+function claimOfUndoneRow({ id = '' }: Run, undoneRow: RunRow, row: RunRow): Outcome | undefined {
   const state = undoneRow.state.kind;
   // A person has settled the row of that run as failed, so there is nothing to undo.
   if (state === 'failed') return { kind: 'unchanged' };

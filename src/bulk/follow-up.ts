@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
 import type { Run, RunHeader } from './run.ts';
-import { isAdded, rowName, waitOf } from './run-row.ts';
+import { isAddedByService, rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type LostPart = 'rejects' | 'end' | 'journal';
@@ -40,7 +40,7 @@ export function followUpOf(
   });
   if (lostPart === undefined && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
-  const added = rows.find(isAdded);
+  const added = rows.find(isAddedByService);
   if (added) return settleFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
   if (!first || openRows.some(({ wait }) => wait === 'resume')) return continueWith(...again);

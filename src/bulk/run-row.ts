@@ -91,17 +91,19 @@ export function waitOf({
 }: Pick<RunRow, 'state' | 'intent'>): 'resume' | 'person' | Reason['waitsFor'] {
   if (isLeft({ state })) return reasonOf(state)?.waitsFor ?? 'resume';
   if (state.kind !== 'unknown') return undefined;
-  return intent.kind === 'create' ? 'person' : (reasonRule(state.reason.code).waitsFor ?? 'resume');
+  return intent.kind === 'create' || reasonRule(state.reason.code).needsPerson ? 'person' : 'resume';
 }
 
 /** Returns true if the service has added the count of a row instead of setting it. Nothing more is sent for the row. */
-export function isAdded({ state }: Pick<RunRow, 'state'>): boolean {
+export function isAddedByService({ state }: Pick<RunRow, 'state'>): boolean {
   return reasonOf(state)?.code === 'other_count';
 }
 
 /** Returns true if `resume` looks at a row. It reads the record of an unknown row again even if that waits for a person. */
 export function isResumable(row: RunRow): boolean {
-  return isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAdded(row));
+  return (
+    isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAddedByService(row))
+  );
 }
 
 /** The numbers of rows of a run. */

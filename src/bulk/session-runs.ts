@@ -44,7 +44,7 @@ export async function readNextRuns(
 /**
  * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
  * the opposite change. A record that the run created is removed if it is as created. An uncertain row becomes a row of the
- * undo too: the undo does not write it (`claimOfUndoneRun`), but its report names it.
+ * undo too: the undo does not write it (`claimsOfUndoneRun`), but its report names it.
  */
 function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   const rows = writtenRows.filter(isPerhapsWritten).map(createUndoRow);

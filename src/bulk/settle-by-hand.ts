@@ -17,7 +17,7 @@ import { lockTarget } from './target.ts';
 /** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
 export interface NamedRow {
   readonly name: string;
-  readonly made: bigint | undefined;
+  readonly madeId: bigint | undefined;
 }
 
 /**
@@ -34,7 +34,9 @@ export async function settleByHand(
   using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
-  const twice = names.find((one) => names.some(({ name, made }) => name === one.name && made !== one.made));
+  const twice = names.find((one) =>
+    names.some(({ name, madeId }) => name === one.name && madeId !== one.madeId),
+  );
   if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
   // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
@@ -65,7 +67,11 @@ export async function settleByHand(
 }
 
 /** @throws UsageError for a name that no row has, for a row whose state is certain, and for an applied create without an id. */
-function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [RunRow, Outcome] {
+function toOutcome(
+  run: Run,
+  { name, madeId }: NamedRow,
+  as: 'applied' | 'failed',
+): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
@@ -77,14 +83,14 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
       `run ${run.id}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
     );
   const isCreate = row.intent.kind === 'create';
-  if (!isCreate && made !== undefined)
-    throw new UsageError(`${name}=${made}: only a row that creates its record takes an id`);
-  if (isCreate && as === 'applied' && made === undefined)
+  if (!isCreate && madeId !== undefined)
+    throw new UsageError(`${name}=${madeId}: only a row that creates its record takes an id`);
+  if (isCreate && as === 'applied' && madeId === undefined)
     throw new UsageError(`${name} needs the id of the record that was created: ${name}=<id>`);
   const reason: Reason = {
     code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };
   if (as === 'failed') return [row, { kind: 'failed', reason }];
-  return [row, { kind: 'applied', reason, made: made === undefined ? undefined : { id: made } }];
+  return [row, { kind: 'applied', reason, made: madeId === undefined ? undefined : { id: madeId } }];
 }

@@ -101,12 +101,12 @@ function* removedRecords({ rows }: Run): Generator<JsonObject> {
 
 /** Parses `42`, `line:7` or `line:7=42`. @throws UsageError for any other text. */
 function parseNamedRow(text: string): NamedRow {
-  const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
+  const [, id, line, madeId] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
   if (id === undefined && line === undefined)
     throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
   return {
     name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
-    made: made === undefined ? undefined : BigInt(made),
+    madeId: madeId === undefined ? undefined : BigInt(madeId),
   };
 }
 

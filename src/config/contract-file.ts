@@ -31,7 +31,7 @@ export function bindingScope(profile: string | undefined, origin: string) {
       };
 }
 
-const version = 12;
+const contractVersion = 12;
 
 /** The variable that `serve` sets for its command. If it is set, no binding applies. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
@@ -70,7 +70,7 @@ function readContractFile(path: string, scope: BindingScope): Contract | undefin
     // Most users have none, and an error takes time to make.
     if (!statSync(path, { throwIfNoEntry: false })) return undefined;
     const stored = parseJson(readTrusted(path)) as object as StoredContract;
-    if (stored?.version !== version) throw new Error('another version of this program wrote it');
+    if (stored?.version !== contractVersion) throw new Error('another version of this program wrote it');
     const operations = new Map(stored.operations.map((operation) => [operation.id, operation]));
     return { ...stored, operations, missing: new Map(stored.missing) };
   } catch (error) {
@@ -91,7 +91,12 @@ export async function writeContract(io: Io, scope: BindingScope, contract: Contr
   const { ensureFolder, writeFileAtomic } = await import('../process/files.ts');
   ensureFolder(dirname(path));
   const operations = [...contract.operations.values()];
-  const stored: StoredContract = { version, ...contract, operations, missing: [...contract.missing] };
+  const stored: StoredContract = {
+    version: contractVersion,
+    ...contract,
+    operations,
+    missing: [...contract.missing],
+  };
   writeFileAtomic(path, `${printJson(stored)}\n`);
   const { profile } = scope;
   if (profile === undefined) return;

@@ -10,14 +10,14 @@ interface ReasonRule {
   /** What the user can do, a sentence. */
   readonly hint?: string;
   /** Set if only a person can settle an unknown row, because no further reading can. */
-  readonly waitsFor?: 'person';
+  readonly needsPerson?: true;
   /** True if a failed row may succeed later, whatever the error was. */
   readonly isTransient?: true;
   /** True if the message states the value that was sent. */
   readonly saysSent?: true;
 }
 
-const forPerson: ReasonRule = { waitsFor: 'person' };
+const forPerson: ReasonRule = { needsPerson: true };
 
 const rules = {
   // The record is not as the row needs it.
@@ -25,7 +25,7 @@ const rules = {
   no_entry: { kind: 'not-found' },
   changed: {
     hint: 'look at the record and decide again; nothing was overwritten',
-    waitsFor: 'person',
+    needsPerson: true,
     saysSent: true,
   },
   below_zero: { kind: 'usage' },

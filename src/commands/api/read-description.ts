@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import { builtInContract } from '../../api/contract.ts';
-import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
+import {
+  type Description,
+  maxDescriptionBytes,
+  parseDocument,
+  readDescription,
+} from '../../binding/description.ts';
 import type { Answer } from '../../client/call.ts';
 import { connectToDocuments } from '../../connect.ts';
 import { addressOf, type Context } from '../../context.ts';
@@ -27,8 +32,8 @@ export async function readDescriptionAt(
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
   const reading = isStdin
-    ? collectBytes(io.stdin.bytes(), maxBytes)
-    : readWhole(resolve(io.cwd, location), maxBytes);
+    ? collectBytes(io.stdin.bytes(), maxDescriptionBytes)
+    : readWhole(resolve(io.cwd, location), maxDescriptionBytes);
   const bytes = await reading.catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
