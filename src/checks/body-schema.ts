@@ -15,7 +15,7 @@ import type { Finding } from './check.ts';
 /** A value in a body that its schema does not allow. For a missing field, `got` is the object that lacks it. */
 type Mismatch = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
-/** What all parts of a comparison share. */
+/** The common inputs of all parts of a comparison. */
 interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
@@ -25,7 +25,7 @@ interface Comparison {
 
 /**
  * Finds the first value in a body that a JSON Schema does not allow: a missing field, another type or word, an integer outside
- * its format, a text that is no date. Other keywords, such as bounds, allow everything. Integers are compared exactly. Null is
+ * its format, a text that is not a date. Other keywords, such as bounds, allow everything. Integers are compared exactly. Null is
  * allowed for a field that is not required. `@cfworker/json-schema` throws at a bigint, and refuses that null.
  *
  * @param definitions the schemas to which others refer, by the references to them.

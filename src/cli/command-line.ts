@@ -51,7 +51,7 @@ export async function readCommandLine(
     return readCommandLine([...path, '--help'], program, packageDir);
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
-  // A word behind an unknown flag may be its value, and is no unknown command. It may be a token, so no error names it.
+  // A word after an unknown flag may be its value, so it is not reported as a command. It may be a token, so no error names it.
   const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
   const unknown = findUnknown(table, flagAt === -1 ? meaning : findMeaning(table, argv.slice(0, flagAt)));
   const isIncomplete = unknown !== undefined || (!action && !problem);

@@ -90,7 +90,7 @@ const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
 
-/** What it means that there is no valid answer: nobody can be reached; a retry may succeed at once; or neither. */
+/** The meaning of a missing answer: nobody can be reached; a retry may succeed at once; or neither. */
 type NoAnswerRule = 'unreachable' | 'lost' | 'final';
 
 const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {

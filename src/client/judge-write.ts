@@ -149,7 +149,7 @@ function readWrite(
   if (whyOther !== undefined) return { mismatch: mask(whyOther) };
   const { idField, schema, operations } = nouns[operation.noun];
   const names = Object.keys(boundResultSchemas[schema].entries).filter((name) => name in fields);
-  // `{"id": 1, "deleted": false}` is no pet.
+  // `{"id": 1, "deleted": false}` is not a pet.
   if (isDelete && (names.length < 2 || !names.includes(idField)))
     return { mismatch: 'the answer is not the deleted record' };
   // `{"id": 1}` does not show that a field is gone. So the record is read.

@@ -34,7 +34,7 @@ export async function readInputFile(io: Io, path: string): Promise<InputFile> {
     },
   );
   const text = decodeUtf8(bytes, name);
-  // What a shell names below these folders is an open file, and nothing can be written beside it.
+  // A path below these folders names an open file, and nothing can be written beside it.
   const isOpenFile = isStdin || /^\/(dev|proc)\//.test(absolute);
   if (!isOpenFile && statSync(absolute, { throwIfNoEntry: false })?.isFile())
     return { name, path: absolute, text };

@@ -80,7 +80,7 @@ function parseFileNumber(
   return number;
 }
 
-/** Returns the text of a cell, or of a number or a text in JSON. Any other value, such as `[3]`, is no number. */
+/** Returns the text of a cell, or of a number or a text in JSON. Any other value, such as `[3]`, is not a number. */
 function numberText(value: JsonValue): string {
   return typeof value === 'string' || isNumber(value) ? String(value) : '';
 }

@@ -124,7 +124,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
         readingOfError,
       );
       if ('notFound' in listed) return listed;
-      // The list shows no tag, and perhaps less of the record, so it is no reading of it.
+      // The list shows no tag, and perhaps less of the record, so it does not count as a reading.
       throw new CliError('unavailable', `${found.notFound.message}, and the list has the record`, {
         ...found.notFound.details,
         retryable: true,
