@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readlinkSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { monotonicMs, sleep } from './deadline.ts';
 import { CliError, fileError, systemCode } from './errors.ts';
@@ -45,7 +45,7 @@ interface LockHolder {
 export function holderOf(path: string): LockHolder | undefined {
   const lock = lockOf(path);
   const text = readLock(lock);
-  return text === undefined || isAbandoned(text) ? undefined : toHolder(lock, text);
+  return text === undefined || isAbandoned(lock, text) ? undefined : toHolder(lock, text);
 }
 
 function toHolder(lock: string, text: string): LockHolder {
@@ -65,7 +65,7 @@ async function acquire(lock: string, deadline: number, work: string): Promise<()
   const text = lockText(work);
   for (let pauseMs = 1; !create(lock, text); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const other = readLock(lock);
-    if (other !== undefined && isAbandoned(other)) {
+    if (other !== undefined && isAbandoned(lock, other)) {
       // Takes a lock on the lock, then reads it again. Otherwise a slow process could remove the lock of its successor.
       const release = await acquire(`${lock}.lock`, deadline, '');
       removeLock(lock, other);
@@ -136,8 +136,15 @@ function hostId(): string {
   }
 }
 
-/** Returns true if the holder of a lock has ended for certain. */
-function isAbandoned(text: string): boolean {
+/** How long a process may take to write its name into its lock. */
+const maxNamelessMs = 10_000;
+
+/** Returns true if the holder of a lock has ended for certain. A kill or a power cut may leave a lock without a name. */
+function isAbandoned(lock: string, text: string): boolean {
+  if (text === '') {
+    const file = statSync(lock, { throwIfNoEntry: false });
+    return file !== undefined && Date.now() - file.mtimeMs > maxNamelessMs;
+  }
   const [, id, start, host] = lockPattern.exec(text) ?? [];
   if (host !== hostId()) return false;
   if (!processExists(Number(id))) return true;

@@ -131,6 +131,15 @@ describe('a lock', () => {
     expect(fs.existsSync(`${path}.lock`)).toBe(false);
   });
 
+  test('whose process was killed before it wrote its name is taken over after ten seconds', async () => {
+    const path = join(folder, 'nameless');
+    fs.writeFileSync(`${path}.lock`, '');
+    await expect(takeLock(path, 0)).rejects.toThrow('lock');
+    const past = new Date(Date.now() - 11_000);
+    fs.utimesSync(`${path}.lock`, past, past);
+    (await takeLock(path, 0))();
+  });
+
   test.each([
     ['another host', 'elsewhere'],
     ['another container with the name of this host', `${hostname()} pid:[1]`],
