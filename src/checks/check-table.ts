@@ -1,5 +1,6 @@
-import type { Contract } from '../api/contract.ts';
+import { builtInContract, type Contract } from '../api/contract.ts';
 import { idParameter, operations } from '../api/operations.ts';
+import { UsageError } from '../process/errors.ts';
 import {
   checkAuth,
   checkBadRequest,
@@ -55,9 +56,15 @@ export interface SelectedChecks {
   readonly cleanUp: Check;
 }
 
-/** Makes the checks for a contract, and leaves out those that `--only` and `--skip` leave out. */
+/**
+ * Makes the checks for a contract, and leaves out those that `--only` and `--skip` leave out.
+ *
+ * @throws UsageError for a pattern that no check of any service matches.
+ */
 export function selectChecks(selection: Selection): SelectedChecks {
   const { contract, baseUrl, expect, waitFor, write } = selection;
+  requireKnown('--only', selection.only, expect);
+  requireKnown('--skip', selection.skip, expect);
   const gets = getsOf(contract);
   const missingGets = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
   const byId = gets.filter((operation) => idParameter(operation) !== undefined);
@@ -102,6 +109,30 @@ export function selectChecks(selection: Selection): SelectedChecks {
     writes: write ? lifeCycles.filter(({ id }) => isSelected(id, selection)) : [],
     cleanUp,
   };
+}
+
+/** Lists the ids of the checks that a service can have. @param expect the conditions of `--expect` */
+export function listCheckIds(expect: readonly Condition[] = []): string[] {
+  const condition = { text: '', comparisons: [] };
+  const { reads, writes } = selectChecks({
+    contract: builtInContract,
+    baseUrl: 'https:',
+    only: [],
+    skip: [],
+    write: true,
+    waitFor: [condition],
+    expect: [condition, ...expect],
+  });
+  return [...new Set([...reads, ...writes].map(({ id }) => id))];
+}
+
+/** @throws UsageError for a pattern that matches no check. A check that this run does not have is no mistake. */
+function requireKnown(flag: string, patterns: readonly string[], expect: readonly Condition[]): void {
+  for (const pattern of patterns) {
+    const ids = listCheckIds(expect);
+    if (!ids.some((id) => matches(id, pattern)))
+      throw new UsageError(`${flag} '${pattern}': no check has this id`, `the checks are ${ids.join(', ')}`);
+  }
 }
 
 /** Returns true if a check is selected. `--only` does not leave out the checks of `--expect`. */

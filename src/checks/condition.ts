@@ -29,7 +29,7 @@ type ConditionAnswer = Pick<CheckAnswer, 'status' | 'headers' | 'text' | 'json'>
 
 const grammar =
   '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
-const head = /^(?:GET\s+(?<path>\/\S*)(?:\s+|$))?(?:(?<status>[1-5](?:\d\d|xx))(?:\s+|$))?/;
+const head = /^(?:GET\s+(?<path>(?:https?:\/)?\/\S*)(?:\s+|$))?(?:(?<status>[1-5](?:\d\d|xx))(?:\s+|$))?/;
 const comparison = new RegExp(
   String.raw`^(?<part>header\s+[\w.-]+|text|\/(?:[^\s=!*<>^"~]|~[01])*)` +
     String.raw`(?<operator>=|!=|\*=)(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]*))(?:\s+|$)`,

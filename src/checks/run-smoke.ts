@@ -4,7 +4,7 @@ import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { graceMs, type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, type CheckedService, fail, groupOf, isFailure } from './check.ts';
-import { type SelectedChecks, type Selection, selectChecks } from './check-table.ts';
+import type { SelectedChecks } from './check-table.ts';
 import {
   type CheckResult,
   exitCodeOf,
@@ -28,12 +28,12 @@ type WhyStopped = Signal | 'max-time';
  */
 export async function runSmoke(
   service: CheckedService,
-  selection: Selection,
+  selected: SelectedChecks,
   { waitMs, maxTimeMs }: { readonly waitMs: number; readonly maxTimeMs: number | undefined },
   print: (line: string) => Promise<void>,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
-  const { write } = selection;
+  const write = selected.writes.length > 0;
   const stop = new Stop<WhyStopped>();
   const stopBy = (signal: Signal) => {
     stop.trigger(signal, `stopped by ${signal}`);
@@ -46,7 +46,6 @@ export async function runSmoke(
   }
   const startedAt = new Date();
   const startedMs = monotonicMs();
-  const selected = selectChecks(selection);
   return inTwoSteps(interrupts, stop, stopBy, async () => {
     const reads = await runUntilGreen(selected.reads, service, waitMs, stop.stopped, print);
     const writes = await runWriteChecks(selected, service, reads.find(isFailure), stop);

@@ -22,7 +22,7 @@ export interface SmokeReport {
   readonly target: string;
   readonly startedAt: Date;
   readonly elapsedMs: number;
-  /** True if `--write` was given. */
+  /** True if checks that write were selected. */
   readonly write: boolean;
   /** The results of all checks, in the order of the groups. */
   readonly results: readonly CheckResult[];

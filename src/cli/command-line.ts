@@ -13,6 +13,7 @@ import {
   nameOf,
   readPage,
   readTable,
+  type WordTable,
 } from './command-words.ts';
 import type { GlobalFlags } from './flag.ts';
 import { parseLine } from './parse-line.ts';
@@ -57,15 +58,24 @@ export async function readCommandLine(
   const isIncomplete = unknown !== undefined || (!action && !problem);
   // bin/petstore.js answers most of these lines without the program.
   if (asksForHelp(argv) || isIncomplete)
-    return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
+    return {
+      flags,
+      isCompletion: false,
+      usesConfig: false,
+      run: (context) => printHelp(context, argv, table),
+    };
   const usesConfig = action?.wrongSettings !== 'unread';
   return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line) };
 }
 
 /** Prints the help page that a line asks for, or the page of a group without a verb. @throws UsageError for an unknown command. */
-export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
+export async function printHelp(
+  context: Context,
+  argv: readonly string[],
+  table?: WordTable,
+): Promise<number> {
   const dist = join(context.io.packageDir, 'dist');
-  const help = findHelp(readTable(dist), argv);
+  const help = findHelp(table ?? readTable(dist), argv);
   if (typeof help !== 'string') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   const isStyled = (await context.style(stream)) !== plainStyle;

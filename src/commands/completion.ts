@@ -146,11 +146,8 @@ async function fieldNames(context: Context, { command, values }: Cursor): Promis
 }
 
 async function checkNames(): Promise<Offer[]> {
-  const { selectChecks } = await import('../checks/check-table.ts');
+  const { listCheckIds } = await import('../checks/check-table.ts');
   const { groupOf } = await import('../checks/check.ts');
-  const { builtInContract } = await import('../api/contract.ts');
-  const all = { baseUrl: 'https:', write: true, only: [], skip: [], waitFor: [], expect: [] };
-  const { reads, writes } = selectChecks({ ...all, contract: builtInContract });
-  const ids = [...reads, ...writes].map(({ id }) => id);
+  const ids = listCheckIds();
   return toOffers([...new Set(ids.map(groupOf)), ...ids]);
 }

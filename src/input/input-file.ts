@@ -53,9 +53,11 @@ export function decodeUtf8(bytes: Buffer, name: string): string {
   const text = bytes.toString();
   if (isUtf8(bytes)) return text.startsWith('\ufeff') ? text.slice(1) : text;
   const at = Buffer.byteLength(text.slice(0, text.indexOf('\ufffd')));
+  // A file in UTF-16 begins with FF FE or FE FF.
+  const encoding = Number(bytes[0]) >= 0xfe ? 'UTF-16' : 'WINDOWS-1252';
   throw new InputError(
     `${name}: not UTF-8 at byte ${at + 1}`,
-    'save it as UTF-8, or convert it, for example with iconv -f WINDOWS-1252 -t UTF-8',
+    `save it as UTF-8, or convert it, for example with iconv -f ${encoding} -t UTF-8`,
   );
 }
 

@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
-import { InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 
 /** Asks questions on stderr. Ctrl-C throws InterruptedError, the end of the input UsageError. */
 export interface Prompt {
-  /** Asks for a text until it can be parsed, and returns its value. @param parse throws a UsageError that says what is wrong */
-  text<Value>(message: string, parse: (text: string) => Value): Promise<Value>;
+  /** Asks for a text until it can be parsed, and returns its value. @param parse throws a CliError that says what is wrong */
+  text<Value>(message: string, parse: (text: string) => Value | Promise<Value>): Promise<Value>;
   /** Asks for yes or no. Enter alone means no. */
   confirm(message: string): Promise<boolean>;
   select<Value>(
@@ -31,12 +31,12 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   return {
     async text(question, parse) {
-      const validate = (text: string) => {
+      const validate = async (text: string) => {
         try {
-          parse(text);
+          await parse(text);
           return true;
         } catch (error) {
-          if (error instanceof UsageError) return sanitize(error.message);
+          if (error instanceof CliError) return sanitize(error.message);
           throw error;
         }
       };

@@ -126,7 +126,7 @@ async function askField(
   const isOptional = !field.isRequired && !field.isWanted;
   return prompt.text(isOptional ? `${label} (Enter for none)` : label, (text) => {
     if (isOptional && text === '') return undefined;
-    if (field.kind === 'reference') return parseIdOrName(parseText(text));
+    if (field.kind === 'reference') return names.findId(field.name, parseIdOrName(parseText(text)));
     return toServiceValue(field, parseText(text), client.contract, noun.name);
   });
 }

@@ -158,10 +158,9 @@ class SharedStore {
     const { release, current } = this;
     if (!release) return;
     const { writeFileAtomic } = await import('../process/files.ts');
-    const { randomUUID } = await import('node:crypto');
     this.version = undefined;
     try {
-      current.id ??= randomUUID();
+      current.id ??= (await import('node:crypto')).randomUUID();
       writeFileAtomic(this.file, printStore(current));
       this.version = versionOf(this.file);
     } finally {

@@ -61,7 +61,10 @@ const name = [
   ['must not be empty', 'Rex\r'],
 ] as const;
 const status = ['Status', '\x1b[B\r'] as const;
-const pet = ['Pet', 'luna\r'] as const;
+const pet = [
+  ['Pet', 'lunna\r'],
+  ['no pet has this name', '\x7f\x7f\x7fna\r'],
+] as const;
 const quantity = ['Quantity', '2\r'] as const;
 const date = ['Ship date (Enter for none)', '2027-01-15\r'] as const;
 const noDate = ['Ship date (Enter for none)', '\r'] as const;
@@ -72,7 +75,7 @@ test.each([
   ['pets create --category Birds', [...name, status], records.pet],
   ['pets create --category Birds --name Rex', [], { ...records.pet, status: 'available' }],
   ['categories create', [['Name', 'Insects\r'], description], { id: 7, name: 'Insects' }],
-  ['orders create', [pet, quantity, noDate], records.order],
+  ['orders create', [...pet, quantity, noDate], records.order],
   ['orders create --pet 3', [quantity, date], { ...records.order, shipDate: '2027-01-15T00:00:00Z' }],
 ] as const)('%s asks a person for what is missing, and for nothing else', async (line, answers, record) => {
   const shop = openShop();

@@ -47,7 +47,7 @@ const grammar = expect.stringMatching(/^write \[GET path\] .*see `petstore help 
 test.each([
   ['', "at ''"],
   ['POST /pets 201', "at 'POST /pets 201'"],
-  ['GET http://elsewhere.example/health 200', "at 'GET http://elsewhere.example/health 200'"],
+  ['GET ftp://elsewhere.example/health 200', "at 'GET ftp://elsewhere.example/health 200'"],
   ['GET /health 200 204', "at '204'"],
   ['x-commit=4f2a9c1', "at 'x-commit=4f2a9c1'"],
   ['/status=not ok', "at 'ok'"],

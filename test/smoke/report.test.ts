@@ -109,7 +109,7 @@ test('if no check ran, smoke exits 2 and its reports are not green', async () =>
   );
   expect(stdout.match(/run\/complete/g)).toHaveLength(2);
   expect(readXml(files.junit)[0]?.attributes).toMatchObject({ failures: '1' });
-  for (const flags of ['--only reach', '--only nonsense/*', '--only op/* --skip op', '--only write'])
+  for (const flags of ['--only reach', '--only op/* --skip op', '--only write'])
     expect(await run(flags.split(' '))).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(/^fail {3}run\/complete: no check besides reach ran/),
@@ -196,6 +196,19 @@ test('globs select by id and by group; reach always runs; --dry-run lists them a
   expect(service.requests.length).toBe(before);
   const { stdout } = await run(['--dry-run', '--write', '--no-header']);
   expect(stdout).toMatch(/^write\/category +createCategory +stable$/m);
+});
+
+test('a pattern that no check matches is exit 2 with the ids, and one of a check that does not run here is not', async () => {
+  for (const flag of ['--only', '--skip']) {
+    const { code, stdout, stderr } = await run([flag, 'op/listPet']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(
+      new RegExp(`^error: ${flag} 'op/listPet': no check has this id\nhint: .* op/listPets, .* write/order`),
+    );
+  }
+  const others = ['tls/expiry', 'reach/version', 'write', 'expect/2'];
+  const flags = ['--only', 'op/listPets', '--expect', 'GET /pets 200', '--skip', others.join()];
+  expect(await run(flags)).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('-o json prints JSON on stdout, and the report for people on stderr without --quiet', async () => {

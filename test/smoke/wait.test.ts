@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
 import { openConfig } from '../helpers/config-folder.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { failed, fakeIo, runCli } from '../helpers/run-cli.ts';
 import { boundTo, smoke, smokeOf } from './run.ts';
 import {
   asPage,
@@ -152,6 +152,22 @@ describe.concurrent('how an answer is judged', () => {
     const run = await smoke(service.url, ['--expect', 'GET /health 200 /status=ok'], { env });
     expect(run.code).toBe(0);
     expect(run.check('expect/1').result).toBe('pass');
+  });
+
+  test('a condition on a whole URL leaves the base path, but not the service', async () => {
+    await using service = await startService({
+      route: (path) => path.replace(/^\/v1/, ''),
+      spoil: on('/health', (answer) => ({ ...withBody(answer, { status: 'ok' }), status: 200 })),
+    });
+    const expecting = (condition: string) =>
+      runCli(['smoke', '--base-url', `${service.url}/v1`, '--only', 'expect', '--expect', condition]);
+    expect(await expecting('GET /../health')).toMatchObject(
+      failed(2, `if this is intended, give the whole URL: ${service.url}/health`),
+    );
+    expect((await expecting(`GET ${service.url}/health 200 /status=ok`)).code).toBe(0);
+    expect(await expecting('GET http://other.example/health')).toMatchObject(
+      failed(2, 'its origin is not that of'),
+    );
   });
 
   test('an expected 503 is not retried, and not flaky', async () => {

@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
-import { type Selection, selectChecks } from '../../checks/check-table.ts';
+import { type SelectedChecks, selectChecks } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
 import {
@@ -91,12 +91,13 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const { interrupts, notice } = context;
   const { waitFor = [], expect = [], only = [], skip = [], write = false } = flags;
   const contract = await context.contract();
-  const selection = { contract, waitFor, expect, only, skip, baseUrl: context.settings.baseUrl, write };
+  const { baseUrl } = context.settings;
+  const selected = selectChecks({ contract, waitFor, expect, only, skip, baseUrl, write });
   const files = parseReports(flags.report);
   const { output } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
-  if (context.flags.dryRun) return { kind: 'list', pages: [toListRecords(selection)] };
+  if (context.flags.dryRun) return { kind: 'list', pages: [toListRecords(selected)] };
   if (write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await connectForChecks(context, flags.strict);
   // A preview throws if a path is wrong or leaves the service.
@@ -105,7 +106,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const waitMs = flags.wait ?? (waitFor.length > 0 ? parseDuration(defaults.waitFor) : 0);
   const maxTimeMs = flags.maxTime ?? (flags.wait ? undefined : parseDuration(defaults.maxTime));
   const print = (line: string) => notice('status', line);
-  const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, print, interrupts);
+  const report = await runSmoke(service, selected, { waitMs, maxTimeMs }, print, interrupts);
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
@@ -115,8 +116,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
 }
 
 /** Lists the checks that would run, with the operations that they are about. The check of --wait-for runs twice. */
-function toListRecords(selection: Selection) {
-  const { reads, writes } = selectChecks(selection);
+function toListRecords({ reads, writes }: SelectedChecks) {
   return [...reads, ...writes].map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
