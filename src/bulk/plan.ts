@@ -6,6 +6,7 @@ import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
 import { doubtOf, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
+import type { RecordList } from './record-list.ts';
 import { planRow, type RowPlan } from './run-events.ts';
 import { isResumable, type RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
@@ -21,11 +22,18 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
-/** How a plan reads records. */
-export interface PlanSources {
+/** How a plan reads the records of a noun: by their list, or each by itself. */
+export interface RecordSource {
   readonly port: RecordPort;
-  /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
-  readonly stocks: RecordPort | undefined;
+  /** Undefined if the service does not offer it. */
+  readonly list: RecordList | undefined;
+}
+
+/** What a plan reads. */
+export interface PlanSources {
+  readonly records: RecordSource;
+  /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
+  readonly stocks: RecordSource | undefined;
   /** The most records at a time. */
   readonly concurrency: number;
 }
@@ -39,11 +47,12 @@ export interface PlanSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { port, stocks, concurrency }: PlanSources,
+  { records, stocks, concurrency }: PlanSources,
   onRead: () => void,
 ): Promise<Plan> {
   const rows = runs.run.rows.filter(isResumable);
   const claims = await findClaims(runs, rows);
+  const { port } = records;
   const toRead: RowWithId[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
   for (const row of rows) {
@@ -52,7 +61,7 @@ export async function planRun(
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
-  const absent = await readAll(port, toRead, concurrency, (row, record) => {
+  const absent = await readAll(records, toRead, concurrency, (row, record) => {
     planByValue(row, port.valueOf(row.intent, record));
     onRead();
   });
@@ -72,36 +81,38 @@ const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
  * @throws CliError if a record could not be read.
  */
 async function readAll(
-  port: RecordPort,
+  { port, list }: RecordSource,
   toRead: readonly RowWithId[],
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
-  const { canList, canReadEach } = port.abilities;
+  const { canReadEach } = port.abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const isRead = new Uint8Array(rows.length);
   let at = 0;
-  const takeOnce = (id: bigint | undefined, record: ServiceRecord | undefined, isListed = false) => {
-    if (id === undefined) return;
+  const takeOnce = (id: bigint, record: ServiceRecord | undefined, source?: RecordList) => {
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
     // A list that changes during the reading may contain a record twice.
     if (row?.id !== id || isRead[at]) return;
-    if (isListed && record && !port.isShownInList(row.intent, record)) return;
+    if (record && source?.shows(row.intent, record) === false) return;
     isRead[at] = 1;
     at += 1;
     take(row, record);
   };
   const unreadRows = () => rows.filter((_, index) => !isRead[index]);
-  const readList = async () => {
-    for await (const page of port.list())
-      for (const record of page) takeOnce(port.idOf(record), record, true);
+  const readList = async (source: RecordList) => {
+    for await (const page of source.pages())
+      for (const record of page) {
+        const id = source.idOf(record);
+        if (id !== undefined) takeOnce(id, record, source);
+      }
   };
-  if (rows.length > 0 && canList && !(canReadEach && rows.length < minRowsForList))
+  if (rows.length > 0 && list && !(canReadEach && rows.length < minRowsForList))
     try {
-      await readList();
+      await readList(list);
     } catch (error) {
       // The records are read one by one instead.
       if (!canReadEach || !(error instanceof CutListError)) throw error;
@@ -112,13 +123,13 @@ async function readAll(
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(row.id, (await port.read(row.id)).record),
     );
-  else if (unreadRows().length > 0) await readList();
+  else if (list && unreadRows().length > 0) await readList(list);
   return unreadRows();
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 async function readStocks(
-  inventory: RecordPort,
+  inventory: RecordSource,
   pets: readonly RunRow[],
   concurrency: number,
 ): Promise<void> {

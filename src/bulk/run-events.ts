@@ -14,7 +14,7 @@ import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
-export const journalVersion = 14;
+export const journalVersion = 15;
 
 /**
  * The schema of the events of a run, in the order of its journal. Each is a line of JSON. `row`, `rows` and the `line` of a plan are

@@ -25,7 +25,8 @@ import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toListedRun } from './list-runs.ts';
-import { type Plan, type PlanSources, planRun } from './plan.ts';
+import { type Plan, type PlanSources, planRun, type RecordSource } from './plan.ts';
+import { createRecordList } from './record-list.ts';
 import { type Report, reportOutput, runsView } from './report.ts';
 import {
   countProblems,
@@ -122,11 +123,14 @@ async function openSession(context: Context, run: Run): Promise<Session> {
   const stop = new Stop<CliError>();
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
-  const port = createRecordPort(client, noun, options);
-  requireOperations(client, port, run);
+  const sourceOf = (name: NounName): RecordSource => {
+    return { port: createRecordPort(client, name, options), list: createRecordList(client, name) };
+  };
+  const records = sourceOf(noun);
+  requireOperations(client, records.port, run);
   const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
-  const stocks = deletesPets ? createRecordPort(client, 'inventory', options) : undefined;
-  return { client, stop, port, stocks, concurrency: settings.get('concurrency') };
+  const stocks = deletesPets ? sourceOf('inventory') : undefined;
+  return { client, stop, records, stocks, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
@@ -180,7 +184,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   { list, run }: SessionRuns,
-  { stop, client, port, concurrency }: Session,
+  { stop, client, records, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -208,7 +212,7 @@ async function writePlan(
     };
     const writeRows = async () => {
       try {
-        await settleAll(port, rowsToWrite, { stopped: stop.stopped, concurrency }, keeper);
+        await settleAll(records.port, rowsToWrite, { stopped: stop.stopped, concurrency }, keeper);
       } finally {
         await keeper.flush();
       }

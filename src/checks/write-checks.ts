@@ -11,7 +11,6 @@ import { countText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
 import { type SettledRow, settle } from '../writes/settle.ts';
-import { isConflict } from '../writes/state.ts';
 import {
   type Check,
   type CheckContext,
@@ -102,7 +101,8 @@ async function createTestRecord(
   const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
-  if (outcome.kind !== 'failed' || isConflict(settled.state.lastWrite))
+  const { verdict } = settled.state.lastWrite ?? {};
+  if (outcome.kind !== 'failed' || verdict === 'conflict' || verdict === 'condition-failed')
     leftovers.add(created ?? { noun, fields, parent, id: undefined });
   findings.push(...judgeSettled(context, noun, 'create', settled));
   if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });

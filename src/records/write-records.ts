@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../api/http.ts';
-import { fieldsOf, fieldText, valueText } from '../api/record-values.ts';
+import { fieldText, isFields, valueText } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
@@ -64,24 +64,20 @@ async function reportWrite(
   settled: SettledRow,
   report: ((row: Row) => string) | undefined,
 ): Promise<void> {
-  const { outcome, record } = settled;
-  const { recordBefore: before } = settled.state;
+  const { outcome, state } = settled;
   if (report) {
     if (outcome?.kind === 'applied') await context.notice('status', report(row));
     return;
   }
-  if (!isDone(settled) || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
-  const names =
-    row.intent.kind === 'set' && typeof row.intent.value === 'object'
-      ? Object.keys(row.intent.value ?? {})
-      : ['quantity'];
-  const changes = differencesOf(fieldsOf(record?.fields ?? before, names), before).map(
-    ({ name, expected, actual }) => `${name} ${fieldText(actual)} -> ${fieldText(expected)}`,
-  );
-  await context.notice(
-    'status',
-    `${noun.singular} ${row.id}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`,
-  );
+  if (!isDone(settled) || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
+  const { before = null, after = null } = state.planned ?? {};
+  const change =
+    isFields(before) && isFields(after)
+      ? differencesOf(after, before)
+          .map(({ name, expected, actual }) => `${name} ${fieldText(actual)} -> ${fieldText(expected)}`)
+          .join(', ')
+      : `quantity ${valueText(before)} -> ${valueText(after)}`;
+  await context.notice('status', `${noun.singular} ${row.id}: ${state.planned ? change : 'nothing changed'}`);
 }
 
 /** Returns the records, in the order of the command line. */

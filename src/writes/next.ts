@@ -5,7 +5,7 @@ import { type CallLimits, permittedDelay } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { decide, isPlainSet, requiredValue, sentText } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
-import type { Doubt, Planned } from './row.ts';
+import type { Planned } from './row.ts';
 import {
   endApplied,
   endAsAnswered,
@@ -13,7 +13,6 @@ import {
   endStopped,
   endUnread,
   endWithoutSuccess,
-  isConflict,
   type State,
   type Transition,
   withClause,
@@ -122,24 +121,22 @@ function afterReading(
   situation: Situation,
 ): Transition {
   const { defaults } = situation.abilities;
-  const isCertainAgain = old.doubt === 'refused' && !isShownBy(old.planned?.after ?? null, now, { defaults });
-  const doubt = isCertainAgain ? undefined : old.doubt;
-  const state = { ...old, doubt, reading, recordBefore: old.recordBefore ?? reading.record?.fields };
+  const isDoubled = old.isRefused && isShownBy(old.planned?.after ?? null, now, { defaults });
+  const doubt = old.doubt ?? (isDoubled ? 'refused' : undefined);
+  const state = { ...old, doubt, isRefused: false, reading };
   const decision = decide(state, now, situation.abilities);
-  if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
-  const { intent, planned, aim } = state;
+  if (decision.kind !== 'write') return endDecided(state, decision);
+  const { intent, planned } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, as a sale does. After a 409 or 412, the reading that shows it is not a retry.
-    const isRefunded = isConflict(old.lastWrite) && aim === 'decide';
-    const retries = isRefunded ? state.retries - 1 : state.retries;
-    const again = { ...state, retries, replans: state.replans + 1 };
+    // Somebody else has changed the count meanwhile, as a sale does. That is progress, so the row has all its retries again.
+    const again = { ...state, retries: 0, replans: state.replans + 1 };
     return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);
   }
   // A 409 to an unchanged record is not about its value: it may be in use, and the same write would get the same answer.
   const { etag } = reading.record ?? {};
   const isUnchanged =
     etag === old.reading?.record?.etag && (etag !== undefined || isSameValue(planned?.before ?? null, now));
-  return aim === 'find-out' || (old.lastWrite?.verdict === 'conflict' && isUnchanged)
+  return old.aim === 'find-out' || (old.lastWrite?.verdict === 'conflict' && isUnchanged)
     ? endAsAnswered(state)
     : planWrite(state, decision.planned);
 }
@@ -165,23 +162,23 @@ function afterNoReading(old: State, error: CliError, situation: Situation): Tran
 type Move = State['aim'] | 'repeat';
 
 type AttemptRules = Readonly<
-  Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly moves: readonly Move[] }>
+  Record<JudgedWrite['verdict'], { readonly leaves?: 'doubt' | 'refusal'; readonly moves: readonly Move[] }>
 >;
 
 /**
- * What follows an attempt: the doubt that it leaves, and the moves. The first move that is possible is made. Without one the row
+ * What follows an attempt: what it leaves, and the moves. The first move that is possible is made. Without one the row
  * ends.
  */
 const attemptRules: AttemptRules = {
   shown: { moves: [] },
-  empty: { doubt: 'sent', moves: ['confirm'] },
-  unclear: { doubt: 'sent', moves: ['confirm'] },
-  pending: { doubt: 'sent', moves: [] },
-  lost: { doubt: 'sent', moves: ['decide', 'find-out'] },
-  unrepeatable: { doubt: 'sent', moves: ['find-out'] },
-  conflict: { doubt: 'refused', moves: ['decide', 'find-out'] },
-  'condition-failed': { doubt: 'refused', moves: ['decide', 'find-out'] },
-  missing: { doubt: 'refused', moves: ['find-out'] },
+  empty: { leaves: 'doubt', moves: ['confirm'] },
+  unclear: { leaves: 'doubt', moves: ['confirm'] },
+  pending: { leaves: 'doubt', moves: [] },
+  lost: { leaves: 'doubt', moves: ['decide', 'find-out'] },
+  unrepeatable: { leaves: 'doubt', moves: ['find-out'] },
+  conflict: { leaves: 'refusal', moves: ['decide', 'find-out'] },
+  'condition-failed': { leaves: 'refusal', moves: ['decide', 'find-out'] },
+  missing: { leaves: 'refusal', moves: ['find-out'] },
   busy: { moves: ['repeat'] },
   rejected: { moves: [] },
 };
@@ -189,18 +186,18 @@ const attemptRules: AttemptRules = {
 /** The rules for a create. In doubt it is never sent again, because without its id no reading can find the record. A refusal is believed. */
 const createRules: AttemptRules = {
   ...attemptRules,
-  lost: { doubt: 'sent', moves: [] },
-  unrepeatable: { doubt: 'sent', moves: [] },
+  lost: { leaves: 'doubt', moves: [] },
+  unrepeatable: { leaves: 'doubt', moves: [] },
   conflict: { moves: [] },
   'condition-failed': { moves: [] },
 };
 
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Transition {
   const rules = old.intent.kind === 'create' ? createRules : attemptRules;
-  const { doubt: usualDoubt, moves } = rules[lastWrite.verdict];
-  const newDoubt = usualDoubt === 'refused' && situation.abilities.isEmbedded ? undefined : usualDoubt;
-  const doubt = newDoubt === 'refused' ? (old.doubt ?? newDoubt) : (newDoubt ?? old.doubt);
-  const state = { ...old, doubt, lastWrite, attempts: old.attempts + 1 };
+  const { leaves, moves } = rules[lastWrite.verdict];
+  const doubt = leaves === 'doubt' ? 'sent' : old.doubt;
+  const isRefused = leaves === 'refusal';
+  const state = { ...old, doubt, isRefused, lastWrite, attempts: old.attempts + 1 };
   if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);
   for (const move of moves) {
     const step = tryMove(move, state, situation);

@@ -1,5 +1,4 @@
 import { fieldBounds, hiddenFields, requireOperation, takesField } from '../api/contract.ts';
-import { isEmbeddedUrl } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { changesOf, type HiddenFields } from '../api/same-values.ts';
@@ -15,16 +14,12 @@ import type { Intent, Planned, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
 export interface Abilities extends WriteAbilities, Required<HiddenFields> {
-  /** True if all records can be listed. */
-  readonly canList: boolean;
   /** True if one record can be read by itself or found in the list. */
   readonly canRead: boolean;
   /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
   readonly canReadEach: boolean;
   /** True if a record must be read right before it is written, because its other fields or its ETag are sent with it. */
   readonly readsFirst: boolean;
-  /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
-  readonly isEmbedded: boolean;
 }
 
 /** A reading of one record. */
@@ -43,12 +38,6 @@ export interface RecordPort {
   readonly isRun: boolean;
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
   read(id: bigint, options?: CallOptions): Promise<Reading>;
-  /** Reads all records, page by page. */
-  list(): AsyncGenerator<readonly ServiceRecord[]>;
-  /** Returns the id of a record. An order of a list may have none. */
-  idOf(record: ServiceRecord): bigint | undefined;
-  /** Returns true if a record of the list has the value that a row is about. A list may show less than the record itself. */
-  isShownInList(intent: Intent, record: ServiceRecord): boolean;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
   /**
@@ -100,10 +89,8 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
   const abilities: Abilities = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (sendsWhole || !run)),
-    canList: operations.has(ids.list),
     readsFirst: sendsWhole || needsTag === true,
     createsBy,
-    isEmbedded: isEmbeddedUrl(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
     ...hiddenFields(client.contract, name),
   };
@@ -119,7 +106,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
       const found = await readRecord(client, name, id, readOptions).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
-      if (!abilities.canList) throw found.notFound;
+      if (!operations.has(ids.list)) throw found.notFound;
       const listed = await readFromList(client, name, id, { ...readOptions, needsWhole: true }).catch(
         readingOfError,
       );
@@ -129,17 +116,6 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
         ...found.notFound.details,
         retryable: true,
       });
-    },
-    list: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
-    idOf({ fields }) {
-      const id = fields[noun.idField] as bigint | undefined;
-      return id === undefined ? undefined : BigInt(id);
-    },
-    isShownInList(intent, record) {
-      if (isCount || !operations.has(ids.get)) return true;
-      const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(record.fields) : [])];
-      // A list may have null for a field that only the record itself shows.
-      return Object.values(fieldsOf(record.fields, names)).every((field) => (field ?? null) !== null);
     },
     valueOf(intent, record) {
       if (record === undefined) return null;
@@ -182,7 +158,7 @@ function readingOfError(error: unknown): Reading {
 }
 
 /** The names of the fields of a record that a row is about. */
-function namesIn(intent: Intent): ReadonlySet<string> {
+export function namesIn(intent: Intent): ReadonlySet<string> {
   const { kind, ...members } = intent;
   const values: readonly (RecordValue | undefined)[] = Object.values(members);
   return new Set(values.flatMap((value = null) => (isFields(value) ? Object.keys(value) : [])));

@@ -64,12 +64,10 @@ export const plannedSchema = v.object({
  * or failed.
  *
  * - `sent`: an attempt may have been applied.
- * - `refused`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. If
- *   the next reading shows another value than the one sent, the row is certain again.
- * - `refused-before`: an earlier session ended with `refused`. Somebody may have replaced a value that was applied then, so
- *   another value in a reading does not make the row certain again.
+ * - `refused`: the answer was 409 or 412, or 404 to a DELETE, and then the record had the value that was sent, or no reading came. A
+ *   gateway may have sent the write twice.
  */
-const doubtSchema = v.picklist(['sent', 'refused', 'refused-before']);
+const doubtSchema = v.picklist(['sent', 'refused']);
 
 /** The outcome of a row. */
 const outcome = v.variant('kind', [

@@ -104,29 +104,27 @@ export async function settleAll<SomeRow extends Row>(
   { concurrency, ...options }: SettleOptions & { readonly concurrency: number },
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
-  /** The kinds of rows, by `replacesCount`, of which the run has confirmed a success without a record by the list. */
-  const confirmed = new Set<boolean>();
+  let isEmptyConfirmed = false;
   let isCountApplied = false;
   let firstCount: Promise<void> | undefined;
+  const isFirstCount = (row: SomeRow) => !isCountApplied && replacesCount(row);
   const settleOne = async (row: SomeRow) => {
-    const settled = await settle(port, row, options, confirmed.has(replacesCount(row)), keeper.beforeSend);
+    const believesEmpty = isEmptyConfirmed && !isFirstCount(row);
+    const settled = await settle(port, row, options, believesEmpty, keeper.beforeSend);
     const { state, outcome } = settled;
     if (outcome?.kind === 'applied' && state.lastWrite) {
       isCountApplied ||= replacesCount(state);
-      const isConfirmed = state.lastWrite.verdict === 'empty' && !port.abilities.canReadEach;
-      if (isConfirmed) confirmed.add(replacesCount(state));
+      isEmptyConfirmed ||= state.lastWrite.verdict === 'empty' && !port.abilities.canReadEach;
     }
     await keeper.keepOutcome(row, settled);
   };
-  const settleCount = async (row: SomeRow) => {
-    while (!isCountApplied && firstCount) await firstCount;
-    if (isCountApplied) return settleOne(row);
+  const settleInTurn = async (row: SomeRow) => {
+    while (firstCount && isFirstCount(row)) await firstCount;
+    if (!isFirstCount(row)) return settleOne(row);
     firstCount = settleOne(row);
     await firstCount;
     firstCount = undefined;
   };
-  const settleInTurn = (row: SomeRow) =>
-    isCountApplied || !replacesCount(row) ? settleOne(row) : settleCount(row);
   await forEachConcurrently(concurrency, rows, settleInTurn, options.stopped);
 }
 

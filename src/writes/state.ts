@@ -2,11 +2,10 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { isTransientError } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import type { CliError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
 import { applied, perhapsMadeText, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
 import { type Reason, reasonRule } from './reasons.ts';
-import { doubtOf, type Outcome, type Planned, type Row } from './row.ts';
+import { type Doubt, doubtOf, type Outcome, type Planned, type Row } from './row.ts';
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.
 
@@ -18,13 +17,16 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
    */
   readonly aim: 'decide' | 'find-out' | 'confirm';
   readonly reading?: Reading | undefined;
-  /** The record before the first attempt. */
-  readonly recordBefore?: JsonObject | undefined;
+  /**
+   * True if the last answer was 409 or 412, or 404 to a DELETE, and no reading has come since. A gateway may have sent the write
+   * twice, and the first may be applied.
+   */
+  readonly isRefused: boolean;
   /** The last attempt that was sent. */
   readonly lastWrite?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
   readonly attempts: number;
-  /** The number of retries. A retry goes back to a reading or to an attempt. */
+  /** The number of retries. A retry goes back to a reading or to an attempt. A new count of a row that adds sets it to 0 again. */
   readonly retries: number;
   /** How often a row that adds was planned again, because somebody else had changed its count. */
   readonly replans: number;
@@ -47,19 +49,18 @@ export interface RowEnd {
 /** The next state of a row, and the next step. */
 export type Transition = readonly [State, Step];
 
-/** Returns the state of a row before its first step. A doubt `refused` becomes `refused-before`. */
+/** Returns the state of a row before its first step. */
 export function initialState(row: Row): State {
   const { id, intent, planned } = row;
-  const doubt = doubtOf(row);
   // All members from the start, because V8 copies such an object faster (`bench/README.md`).
   return {
     id,
     intent,
     planned,
-    doubt: doubt === 'refused' ? 'refused-before' : doubt,
+    doubt: doubtOf(row),
     aim: 'decide',
     reading: undefined,
-    recordBefore: undefined,
+    isRefused: false,
     lastWrite: undefined,
     attempts: 0,
     retries: 0,
@@ -75,16 +76,17 @@ export function endApplied(state: State, record?: ServiceRecord): Transition {
   return end(state, { outcome: { kind: 'applied', made }, record });
 }
 
-export function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Transition {
+/** Ends a row with an outcome of `decide`. An uncertain row is never decided as failed. */
+export function endDecided(state: State, outcome: Outcome): Transition {
+  const { record, notFound } = state.reading ?? {};
   if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') return end(state, { outcome, record });
-  const reason = { ...outcome.reason, ...factsOf(state) };
-  const error = outcome.kind === 'failed' ? state.reading?.notFound : state.lastWrite?.error;
-  return end(state, { outcome: { ...outcome, reason }, record, error });
+  return endWithoutSuccess(state, outcome.reason, notFound);
 }
 
 /** Ends a row with the answer to its last attempt. */
 export function endAsAnswered(state: State): Transition {
-  const { intent, doubt, lastWrite, reading } = state;
+  const { intent, lastWrite, reading } = state;
+  const doubt = doubtAtEnd(state);
   const verdict = lastWrite?.verdict;
   if (intent.kind === 'create')
     return doubt && verdict !== 'pending'
@@ -104,13 +106,13 @@ export function endAsAnswered(state: State): Transition {
 /** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
 export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Transition {
   const { message } = error;
-  if (!state.doubt) return endWithoutSuccess(state, { ...codeOfError(error), message }, error);
+  if (!doubtAtEnd(state)) return endWithoutSuccess(state, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
   return endWithoutSuccess(state, { code, message: withClause(state, clause) }, error);
 }
 
 export function endStopped(state: State): Transition {
-  if (!state.doubt) return end(state, {});
+  if (!doubtAtEnd(state)) return end(state, {});
   const clause = 'petstore was stopped before the record was read';
   return endWithoutSuccess(state, { code: 'interrupted', message: withClause(state, clause) });
 }
@@ -125,7 +127,8 @@ export function endWithoutSuccess(
   why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
 ): Transition {
-  const { doubt, lastWrite } = state;
+  const { lastWrite } = state;
+  const doubt = doubtAtEnd(state);
   const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(state, cause) };
   if (!doubt) {
@@ -142,9 +145,9 @@ function end(state: State, { outcome, record, error: cause }: RowEnd): Transitio
   return [state, { kind: 'end', outcome, record, error }];
 }
 
-/** Returns true if the service has refused a write because of the current value of the record. */
-export function isConflict(write: JudgedWrite | undefined): boolean {
-  return write?.verdict === 'conflict' || write?.verdict === 'condition-failed';
+/** Returns the doubt of a row that ends without a further reading. */
+function doubtAtEnd({ doubt, isRefused }: State): Doubt | undefined {
+  return doubt ?? (isRefused ? 'refused' : undefined);
 }
 
 function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId'> {

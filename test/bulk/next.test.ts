@@ -73,11 +73,9 @@ const rows: readonly (readonly [Intent, Planned, outcomes: string])[] = [
 const limits = { timeoutMs: 1000, retries: 1, retriesUnreachable: true };
 const abilities = {
   canReadEach: true,
-  canList: true,
   canRead: true,
   createsBy: 'PUT' as const,
   mayCreate: true,
-  isEmbedded: false,
   readsFirst: false,
   defaults: {},
   writeOnly: new Set<string>(),
@@ -100,7 +98,6 @@ const situations: Readonly<Record<string, Situation>> = {
     believesEmpty: true,
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
-  'of the embedded store': { ...usual, abilities: { ...abilities, isEmbedded: true } },
   'whose record PUT cannot create': { ...usual, abilities: { ...abilities, createsBy: 'POST' } },
 };
 
@@ -112,7 +109,7 @@ function keyOf({ id, intent, attempts, reading, lastWrite, ...others }: State): 
 
 /** What a row has that an earlier session may have sent. */
 const uncertain = (doubt: Doubt) => ({ state: { kind: 'unsettled', doubt } as const });
-const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
+const isUncertain = ({ doubt }: State) => doubt !== undefined;
 
 /** What one step shows: the state before it, the event and what follows. */
 function viewOf(state: State, event: Event, [after, step]: Transition, isRound: boolean) {
@@ -169,10 +166,10 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   [
     'a row whose refused write may have been sent twice is certain without a reading',
     ({ state, after, outcome, isRead, isDenied }) =>
-      (state.doubt === 'refused' || after.doubt === 'refused') &&
-      (isDenied || (outcome !== undefined && after.doubt !== 'refused')) &&
+      (state.isRefused || after.isRefused) &&
+      (isDenied || (outcome !== undefined && !after.isRefused)) &&
       !isRead,
-    [asFailed, forgetsDoubt],
+    [asFailed, turns({ isRefused: false }, 'end')],
   ],
   [
     'a row is called unchanged without a reading',
@@ -181,15 +178,15 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   ],
   [
     'a row is applied by nothing',
-    ({ outcome, isRead, verdict, state: { aim, doubt } }) =>
-      outcome === 'applied' && !verdict && !(isRead && (doubt || aim === 'confirm')),
+    ({ outcome, isRead, verdict, state: { aim, doubt, isRefused } }) =>
+      outcome === 'applied' && !verdict && !(isRead && (doubt || isRefused || aim === 'confirm')),
     asApplied,
   ],
   [
     'a row that may be applied is less in doubt',
     ({ state, after }) =>
       (isUncertain(state) && !isUncertain(after)) || (state.doubt === 'sent' && after.doubt !== 'sent'),
-    [forgetsDoubt, turns({ doubt: 'refused-before' })],
+    [forgetsDoubt, turns({ doubt: 'refused' })],
   ],
   [
     'what an uncertain row was sent with has changed',
@@ -337,28 +334,25 @@ test('an uncertain row that the service cannot show is for a person, not for a f
 });
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
-test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined, text?: string]>([
-  [set, 'condition-failed', unread(400), 'unknown unread', 'refused'],
-  [set, 'condition-failed', read(10), 'applied', 'refused'],
-  [set, 'condition-failed', read(5), 'failed stale', undefined, 'the ETag'],
-  [add, 'condition-failed', unread(400), 'unknown unread', 'refused'],
-  [add, 'condition-failed', read(10), 'unknown changed', 'refused'],
-  [remove, 'missing', unread(400), 'unknown unread', 'refused'],
-  [remove, 'missing', read(null), 'applied', 'refused'],
-  [remove, 'missing', read(5), 'failed stale', undefined, 'does not find the record'],
-])(
-  '%j that was refused (%s) ends by the last reading %j: %s',
-  (intent, verdict, last, ends, doubt, text = '') => {
-    const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
-    const events = [begin, read(5), answer(verdict, verdict === 'missing' ? 404 : 412), last];
-    const situation = { ...usual, limits: { ...limits, retries: 0 } };
-    const { state, outcome } = follow(intent, events, undefined, pair, situation);
-    const reason = outcome && reasonOf(outcome);
-    expect([outcome?.kind, reason?.code].filter(Boolean).join(' ')).toBe(ends);
-    expect(state.doubt).toBe(doubt);
-    expect(reason?.message ?? '').toContain(text);
-  },
-);
+test.each<[Intent, Verdict, last: Event, outcome: string, text?: string]>([
+  [set, 'condition-failed', unread(400), 'unknown unread'],
+  [set, 'condition-failed', read(10), 'applied'],
+  [set, 'condition-failed', read(5), 'failed stale', 'the ETag'],
+  [add, 'condition-failed', unread(400), 'unknown unread'],
+  [add, 'condition-failed', read(10), 'unknown changed'],
+  [remove, 'missing', unread(400), 'unknown unread'],
+  [remove, 'missing', read(null), 'applied'],
+  [remove, 'missing', read(5), 'failed stale', 'does not find the record'],
+])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, ends, text = '') => {
+  const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
+  const events = [begin, read(5), answer(verdict, verdict === 'missing' ? 404 : 412), last];
+  const situation = { ...usual, limits: { ...limits, retries: 0 } };
+  const { outcome } = follow(intent, events, undefined, pair, situation);
+  const reason = outcome && reasonOf(outcome);
+  expect([outcome?.kind, reason?.code].filter(Boolean).join(' ')).toBe(ends);
+  if (outcome?.kind === 'unknown') expect(outcome.doubt).toBe('refused');
+  expect(reason?.message ?? '').toContain(text);
+});
 
 test('a stop after a success without a record does not say that no answer came', () => {
   const { outcome } = follow(set, [read(5), answer('empty', 204), stopped]);
