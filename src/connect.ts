@@ -18,29 +18,25 @@ import type { Secrets } from './process/secrets.ts';
 
 /** Makes the client of the service at the base URL, or of the embedded store. */
 export async function connect(context: Context, purpose: ClientPurpose): Promise<Client> {
-  const { settings, flags, io } = context;
+  const { settings, flags } = context;
   const contract = await context.contract();
   const baseUrl = addressOf(settings, contract);
   const token = settings.offline ? 'none' : 'of-origin';
-  const headers = await collectHeaders(context, {
-    baseUrl,
-    contract,
-    headerFlags: flags.headers ?? [],
-    token,
-  });
-  const service = { baseUrl, contract, ...headers };
-  if (!settings.offline) {
-    const transport = await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), purpose);
-    return openClient(context, { ...service, transport }, purpose);
-  }
-  // The wait ends before the deadline, however short that is. The error of the wait names the holder of the lock.
-  const lockWaitMs = settings.get('timeout') * 0.9;
+  const headerFlags = flags.headers ?? [];
+  const headers = await collectHeaders(context, { baseUrl, contract, headerFlags, token });
+  const transport = settings.offline
+    ? await openEmbeddedStore(context, purpose)
+    : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), purpose);
+  return openClient(context, { baseUrl, contract, ...headers, transport }, purpose);
+}
+
+async function openEmbeddedStore({ settings, io }: Context, purpose: ClientPurpose): Promise<Transport> {
   const { createOfflineTransport } = await import('./server/offline.ts');
-  const transport = await createOfflineTransport(resolvePaths(io).offlineStore, {
-    lockWaitMs,
+  return createOfflineTransport(resolvePaths(io).offlineStore, {
+    // The wait ends before the deadline, however short that is. The error of the wait names the holder of the lock.
+    lockWaitMs: settings.get('timeout') * 0.9,
     isSavedByCaller: purpose === 'bulk',
   });
-  return openClient(context, { ...service, transport, saveStore: transport.saveStore }, purpose);
 }
 
 /**
@@ -91,7 +87,7 @@ type ClientHeaders = Pick<ClientOptions, 'headers' | 'credentialSource' | 'whyNo
 
 async function openClient(
   context: Context,
-  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport' | 'saveStore'>,
+  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
   purpose: ClientPurpose,
 ): Promise<Client> {
   const { settings } = context;

@@ -109,6 +109,8 @@ export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   /** The forward proxy that passes the requests on and may answer them itself, without a password. */
   readonly forwardProxy?: string | undefined;
+  /** Saves the changes of the embedded store that are answered already. A run calls it before it keeps outcomes. */
+  readonly saveStore?: (() => Promise<void>) | undefined;
 }
 
 /** Returns the id by which the operators of the service can find a request, if the service sent one. */

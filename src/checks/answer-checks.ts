@@ -22,7 +22,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, failureOf, judge, listedIds } from './judge-answer.ts';
+import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -159,7 +159,7 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
     if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
-    throw new FindingError(failureOf(answer, 'the status in the body is not that of the answer', details));
+    throw new FindingError(failOn(answer, 'the status in the body is not that of the answer', details));
   } catch (error) {
     const isBound = answer.operation.responses !== undefined;
     if (!isBound || !(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
@@ -190,6 +190,6 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   if (!first) return pass(`refused at ${countText(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');
   const reason = `answered ${statusText(first.status)} without a credential: ${ids}`;
-  if (isDeclared) return failureOf(first, reason, { expected: '401 or 403' });
+  if (isDeclared) return failOn(first, reason, { expected: '401 or 403' });
   return warn(`${reason}, and the description declares no security`, detailsOf(first));
 }

@@ -129,11 +129,6 @@ export class FindingError extends Error {
   }
 }
 
-/** Makes the error that ends a check with a failure. */
-export function failure(reason: string, details?: Partial<Finding>): FindingError {
-  return new FindingError(fail(reason, details));
-}
-
 /**
  * Makes the finding for an error that a check threw: a failure if no answer came or the service refused the request, else
  * the state `error`.

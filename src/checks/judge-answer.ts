@@ -35,7 +35,7 @@ export function judge(
   const { operation, mediaType, json, call } = answer;
   const { recordId } = call;
   const mismatch = (reason: string, details: Partial<Finding>) =>
-    new FindingError(failureOf(answer, step ? `${step}: ${reason}` : reason, details));
+    new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
   if (expected === undefined ? !success.includes(answer.status) : !matchesStatus(answer.status, expected))
     throw mismatch(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
@@ -115,7 +115,7 @@ export function detailsOf({ request: { method, url }, status, headers }: Answer)
 }
 
 /** Makes a failure from an answer. By default its `got` is the message in the body. */
-export function failureOf(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
+export function failOn(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,

@@ -17,7 +17,7 @@ import {
   statusText,
   warn,
 } from './check.ts';
-import { askList, detailsOf, failureOf, judge, listedIds, recordOf, recordsOf } from './judge-answer.ts';
+import { askList, detailsOf, failOn, judge, listedIds, recordOf, recordsOf } from './judge-answer.ts';
 
 /** Checks a list, its next page and a filter. */
 export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
@@ -67,7 +67,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   if (isMissingStatus(answer.status)) {
     if (!listedIds(listAnswer).includes(id)) return undefined;
     const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
-    return failureOf(answer, reason, { expected: operation.success.join(' or '), got: undefined });
+    return failOn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(answer);
   const listRecord = recordsOf(listAnswer)[listedIds(listAnswer).indexOf(id)];
@@ -77,7 +77,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
     (key) => key in record && key in listRecord && !isShown(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
-  return failureOf(answer, `${field} differs from what ${list.id} shows`, {
+  return failOn(answer, `${field} differs from what ${list.id} shows`, {
     pointer: `/${field}`,
     expected: printJson(listRecord[field]),
     got: printJson(record[field]),
@@ -98,7 +98,7 @@ function judgeIds(answer: CheckAnswer): Finding | undefined {
   const ids = new Set<bigint>();
   const id = listedIds(answer).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
-  return failureOf(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
+  return failOn(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
 /** Follows the link to the next page, once, unless it leaves the service. @throws FindingError if the next page is not as documented */
@@ -140,11 +140,11 @@ async function checkFilter(context: CheckContext, list: CheckAnswer): Promise<Fi
     const details = { expected: 'only records with it' };
     if (records.length === 0) {
       const reason = `${subject} finds nothing, although ${operation.id} shows a record with it`;
-      return warn(reason, failureOf(answer, reason, details));
+      return warn(reason, failOn(answer, reason, details));
     }
     const foreign = records.find((record) => record[name] !== undefined && !isShown(value, record[name]));
     const reason = `${subject} also returns other records`;
-    return foreign && failureOf(answer, reason, { ...details, got: printJson(foreign) });
+    return foreign && failOn(answer, reason, { ...details, got: printJson(foreign) });
   }
   return undefined;
 }

@@ -15,8 +15,8 @@ import {
   type Check,
   type CheckContext,
   type Finding,
+  FindingError,
   fail,
-  failure,
   flaky,
   pass,
   skip,
@@ -65,7 +65,9 @@ async function checkLife(
   const { change, name, list } = noun;
   const [created, findings] = await createTestRecord(context, leftovers, noun);
   if ((await isListed(context, created)) === false)
-    throw failure(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list });
+    throw new FindingError(
+      fail(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list }),
+    );
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
     const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
@@ -105,7 +107,8 @@ async function createTestRecord(
   if (outcome.kind !== 'failed' || verdict === 'conflict' || verdict === 'condition-failed')
     leftovers.add(created ?? { noun, fields, parent, id: undefined });
   findings.push(...judgeSettled(context, noun, 'create', settled));
-  if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
+  if (!created)
+    throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
   return [created, findings];
 }
@@ -118,7 +121,7 @@ function labelOf({ noun, fields, parent, id }: Leftover): string {
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
 async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
   const { record, notFound } = await recordPortOf(context, noun).read(id);
-  if (!record) throw notFound ?? failure(`read back: ${noun.name} ${id} is not there`);
+  if (!record) throw notFound ?? new FindingError(fail(`read back: ${noun.name} ${id} is not there`));
   const hidden = hiddenFields(context.client.contract, noun.nounName);
   const [difference] = differencesOf(sent, record.fields, isShown, hidden);
   if (!difference) return;
@@ -126,7 +129,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
   const got = actual === undefined ? 'no such field' : printJson(actual);
   const wireName = noun.create.body?.fields[name]?.wireName ?? name;
   const details = { pointer: `/${wireName}`, expected: printJson(expected), got };
-  throw failure(`read back: ${wireName} of ${noun.name} ${id} is not what was sent`, details);
+  throw new FindingError(fail(`read back: ${wireName} of ${noun.name} ${id} is not what was sent`, details));
 }
 
 /** The end of a write of a test record. */
@@ -180,10 +183,12 @@ function judgeSettled(
   const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
   const message = reason?.message ?? lastWrite?.error?.message ?? 'it was not written';
   const suffix = isWritten ? `, although the ${name} was written` : '';
-  throw failure(`${step}: ${answered}${message}${suffix}`, {
-    ...details,
-    operation: client.contract.operations.get(nouns[nounName].operations[step]),
-  });
+  throw new FindingError(
+    fail(`${step}: ${answered}${message}${suffix}`, {
+      ...details,
+      operation: client.contract.operations.get(nouns[nounName].operations[step]),
+    }),
+  );
 }
 
 /**
@@ -195,7 +200,9 @@ function judgeSettled(
 async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
-  const foreign = failure(`not deleted, because ${name} ${id} is perhaps not the one that smoke created`);
+  const foreign = new FindingError(
+    fail(`not deleted, because ${name} ${id} is perhaps not the one that smoke created`),
+  );
   if (!isNamed) {
     const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
@@ -206,9 +213,11 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
   if (outcome.kind === 'failed' && reasonOf(outcome)?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
-    throw failure(`gone: ${name} ${id} can still be read after its deletion`);
+    throw new FindingError(fail(`gone: ${name} ${id} can still be read after its deletion`));
   if (await isListed(context, created))
-    throw failure(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list });
+    throw new FindingError(
+      fail(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list }),
+    );
   return findings;
 }
 

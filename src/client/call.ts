@@ -24,8 +24,6 @@ export interface ClientOptions {
   /** Why the token of the settings is not sent, a sentence. */
   readonly whyNoCredential?: string | undefined;
   readonly transport: Transport;
-  /** Saves the changes of the embedded store. A run calls it before it keeps outcomes. Other services have none. */
-  readonly saveStore?: (() => Promise<void>) | undefined;
   readonly limits: CallLimits;
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;

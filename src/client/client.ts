@@ -1,5 +1,5 @@
 import { requireOperation } from '../api/contract.ts';
-import type { HttpRequest } from '../api/http.ts';
+import type { HttpRequest, Transport } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
@@ -27,7 +27,8 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client
-  extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits' | 'saveStore'> {
+  extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'>,
+    Pick<Transport, 'saveStore'> {
   /** Sends a message about a list to the observer. */
   notify(message: ListMessage): void;
   /**
@@ -112,7 +113,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
       return { ...others, headers: secrets.maskHeaders(headers) };
     },
     withOptions: (callOptions) => createClient(options, { ...defaults, ...callOptions }),
-    saveStore: options.saveStore,
+    saveStore: options.transport.saveStore,
   };
 }
 

@@ -7,11 +7,6 @@ import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
 import { printStore, readStore, versionOf } from './store-file.ts';
 
-interface OfflineTransport extends Transport {
-  /** Saves the changes that are answered already. Only a store in a file has it. */
-  readonly saveStore: (() => Promise<void>) | undefined;
-}
-
 /**
  * Creates a transport to the embedded store. Its requests go to the app of the local server, in this process.
  *
@@ -21,7 +16,7 @@ interface OfflineTransport extends Transport {
 export async function createOfflineTransport(
   file: string,
   options: SharedStoreOptions = {},
-): Promise<OfflineTransport> {
+): Promise<Transport> {
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, options);
   await sharedStore?.open();
   const owner = sharedStore ?? { current: seedStore() };
