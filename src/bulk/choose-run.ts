@@ -1,21 +1,14 @@
 import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
-import {
-  findRun,
-  isOpen,
-  type ListedRun,
-  type RunList,
-  requireReadableRuns,
-  runsOnTarget,
-} from './list-runs.ts';
-import { isSameTarget, runKinds, targetName } from './run.ts';
+import { findRun, isOpen, type RunList, requireReadableRuns, runsOnTarget } from './list-runs.ts';
+import { isSameTarget, type Run, runKinds, targetName } from './run.ts';
 import { requireSameService } from './same-service.ts';
 import { findTarget } from './target.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
 /** A command that continues a run. */
-export type Verb = 'resume' | 'undo';
+export type Continuation = 'resume' | 'undo';
 
 /**
  * Chooses the run with this id. Without an id chooses the last run on the target, even if it wrote nothing: otherwise `undo` would
@@ -26,46 +19,46 @@ export type Verb = 'resume' | 'undo';
 export async function chooseRun(
   context: Context,
   list: RunList,
-  verb: Verb,
+  verb: Continuation,
   id: string | undefined,
-): Promise<ListedRun | undefined> {
+): Promise<Run | undefined> {
   const target = await findTarget(context);
   const [last] = runsOnTarget(list, target);
-  const info = id === undefined ? last : findRun(list, id);
-  if (!info) {
+  const run = id === undefined ? last : findRun(list, id);
+  if (!run) {
     requireReadableRuns(list, target, undefined);
     return undefined;
   }
-  const { header } = info;
+  const { header } = run;
   if (id === undefined && header.flags.shard)
     throw new UsageError(
-      `${verb}: the last run, ${info.id}, is a shard, and each shard is a run of its own`,
-      `name the run: ${followUpCommand(context, [verb, info.id])}`,
+      `${verb}: the last run, ${run.id}, is a shard, and each shard is a run of its own`,
+      `name the run: ${followUpCommand(context, [verb, run.id])}`,
     );
   if (!isSameTarget(header.target, target))
     throw new UsageError(
-      `run ${info.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
+      `run ${run.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
       'give the --profile, the --base-url or --offline of that run, and set its tenant',
     );
-  requireReadableRuns(list, target, info);
-  requireSameService(info, context.settings, await context.contract());
-  const refusal = verb === 'resume' ? resumeRefusal(context, info) : undoRefusal(info, id);
+  requireReadableRuns(list, target, run);
+  requireSameService(run, context.settings, await context.contract());
+  const refusal = verb === 'resume' ? resumeRefusal(context, run) : undoRefusal(run, id);
   if (refusal) throw refusal;
-  return info;
+  return run;
 }
 
 /** Finds the last other run on the target of a run that can be resumed or undone. */
-export function findOtherRun(list: RunList, verb: Verb, info: ListedRun): ListedRun | undefined {
-  const canContinue = (run: ListedRun) => {
-    if (verb === 'resume') return isOpen(run) && !run.undo;
-    const canBeUndone = run.perhapsWritten > 0 && runKinds[run.header.kind].canBeUndone;
-    return canBeUndone && (!run.undo || isOpen(run.undo));
+export function findOtherRun(list: RunList, verb: Continuation, run: Run): Run | undefined {
+  const canContinue = (other: Run) => {
+    if (verb === 'resume') return isOpen(other) && !other.undo;
+    const canBeUndone = other.perhapsWritten > 0 && runKinds[other.header.kind].canBeUndone;
+    return canBeUndone && (!other.undo || isOpen(other.undo));
   };
-  return runsOnTarget(list, info.header.target).find((run) => run !== info && canContinue(run));
+  return runsOnTarget(list, run.header.target).find((other) => other !== run && canContinue(other));
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(context: Context, { id, undo }: ListedRun): UsageError | undefined {
+function resumeRefusal(context: Context, { id, undo }: Run): UsageError | undefined {
   if (!undo) return undefined;
   return new UsageError(
     `resume ${id}: run ${undo.id} has begun to undo it`,
@@ -74,7 +67,7 @@ function resumeRefusal(context: Context, { id, undo }: ListedRun): UsageError | 
 }
 
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
-function undoRefusal({ id, header, state }: ListedRun, askedId: string | undefined): UsageError | undefined {
+function undoRefusal({ id, header, state }: Run, askedId: string | undefined): UsageError | undefined {
   const { kind, noun, undoes } = header;
   if (undoes !== undefined && askedId !== undefined && state === 'finished')
     return new UsageError(

@@ -1,7 +1,7 @@
 import { minuteText } from '../process/text.ts';
 import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
-import { type ListedRun, type RunList, readRun, runsOnTarget } from './list-runs.ts';
+import { type RunList, readLog, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
 import { findRow, idOfRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
@@ -29,17 +29,17 @@ export async function findClaims(runs: SessionRuns, rows: readonly RunRow[]): Pr
  * An undo does not touch a row that is unknown in the run that it undoes, until a person has settled it there. It deletes no record with
  * which the service has answered several creates, because the record may have been there before them.
  */
-function claimsOfUndoneRun({ undoneRun }: SessionRuns, certainRows: readonly RunRow[]): Claims {
+function claimsOfUndoneRun({ log, undoneLog }: SessionRuns, certainRows: readonly RunRow[]): Claims {
   const claims = new Map<RunRow, Outcome>();
-  if (!undoneRun) return claims;
+  const { undoes } = log.header;
+  if (undoes === undefined || !undoneLog) return claims;
   const counts = new Map<bigint | undefined, number>();
-  for (const row of undoneRun.header.kind === 'create' ? undoneRun.rows : [])
+  for (const row of undoneLog.header.kind === 'create' ? undoneLog.rows : [])
     counts.set(idOfRow(row), (counts.get(idOfRow(row)) ?? 0) + 1);
   for (const row of certainRows) {
-    const undoneRow = findRow(undoneRun.rows, row.line);
+    const undoneRow = findRow(undoneLog.rows, row.line);
     const count = row.id === undefined ? 1 : (counts.get(row.id) ?? 1);
-    const claim =
-      count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRow(undoneRun, undoneRow, row);
+    const claim = count > 1 ? claimOfSharedId(count) : undoneRow && claimOfUndoneRow(undoes, undoneRow, row);
     if (claim) claims.set(row, claim);
   }
   return claims;
@@ -52,17 +52,17 @@ function claimOfSharedId(count: number): Outcome {
 
 /** A row that another run of its delivery has booked is not booked again. */
 async function claimsOfDelivery(
-  { list, run: { id, header } }: SessionRuns,
+  { list, run, log }: SessionRuns,
   certainRows: readonly RunRow[],
 ): Promise<Claims> {
-  const { target, delivery, flags } = header;
+  const { target, delivery, flags } = log.header;
   const claims = new Map<RunRow, Outcome>();
   if (delivery === undefined || flags.again) return claims;
-  for (const info of runsOfDelivery(list, target, delivery)) {
-    if (info.id === id) continue;
+  for (const other of runsOfDelivery(list, target, delivery)) {
+    if (other.id === run?.id) continue;
     const openRows = certainRows.filter((row) => !claims.has(row));
-    for (const [row, other, undoRow] of await findShared(list, info, openRows)) {
-      const claim = isTakenBack(undoRow) ? undefined : claimOfBooking(info, row, other);
+    for (const [row, otherRow, undoRow] of await findShared(list, other, openRows)) {
+      const claim = isTakenBack(undoRow) ? undefined : claimOfBooking(other, row, otherRow);
       if (claim) claims.set(row, claim);
     }
   }
@@ -74,25 +74,25 @@ async function claimsOfDelivery(
  * run wrote 12. The 12 does not show whether the 10 was written, and this run must not write 10 over the 12.
  */
 async function claimsOfLaterRuns(
-  { list, run: { id, header }, undoneRun }: SessionRuns,
+  { list, run, log: { header }, undoneLog }: SessionRuns,
   rows: readonly RunRow[],
 ): Promise<Claims> {
-  const planNumberOf = (row: RunRow) => ownPlanNumber(row, undoneRun && findRow(undoneRun.rows, row.line));
+  const planNumberOf = (row: RunRow) => ownPlanNumber(row, undoneLog && findRow(undoneLog.rows, row.line));
   const isBefore = (row: RunRow, planNumber: number) => (planNumberOf(row) ?? planNumber) < planNumber;
   const claims = new Map<RunRow, Outcome>();
   if (rows.every((row) => planNumberOf(row) === undefined)) return claims;
-  for (const info of runsOnTarget(list, header.target)) {
-    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== header.noun) continue;
+  for (const other of runsOnTarget(list, header.target)) {
+    if (other.id === run?.id || other.id === header.undoes || other.header.noun !== header.noun) continue;
     const earlierRows = rows.filter(
-      (row) => row.id !== undefined && !claims.has(row) && isBefore(row, info.planNumber),
+      (row) => row.id !== undefined && !claims.has(row) && isBefore(row, other.planNumber),
     );
-    for (const [row, laterRow, undoRow] of await findShared(list, info, earlierRows)) {
+    for (const [row, laterRow, undoRow] of await findShared(list, other, earlierRows)) {
       // The later run has planned to write the record, or has found its own value there and so written nothing.
       const hasFoundItsValue = row.intent.kind === 'set' && laterRow.state.kind === 'unchanged';
       if (!isBefore(row, laterRow.planNumber) && !hasFoundItsValue) continue;
       const doubt = doubtOf(row);
-      const claimOn = undoneRun ? claimOnUndo : claimOnResume;
-      const claim = doubt ? leaveToPerson(info, doubt) : claimOn(info, laterRow, undoRow);
+      const claimOn = undoneLog ? claimOnUndo : claimOnResume;
+      const claim = doubt ? leaveToPerson(other, doubt) : claimOn(other, laterRow, undoRow);
       if (claim) claims.set(row, claim);
     }
   }
@@ -102,10 +102,10 @@ async function claimsOfLaterRuns(
 /** A row, the row of another run for the same record, and its row in the undo of that other run. */
 type SharedRows = readonly [row: RunRow, otherRow: RunRow, undoRow: RunRow | undefined];
 
-async function findShared(list: RunList, info: ListedRun, rows: readonly RunRow[]): Promise<SharedRows[]> {
+async function findShared(list: RunList, other: Run, rows: readonly RunRow[]): Promise<SharedRows[]> {
   if (rows.length === 0) return [];
-  const otherRows = await readRowsById(list, info.id);
-  const undoRows = await readRowsById(list, info.undo?.id);
+  const otherRows = await readRowsById(list, other.id);
+  const undoRows = await readRowsById(list, other.undo?.id);
   return rows.flatMap((row): SharedRows[] => {
     const otherRow = otherRows.get(row.id);
     return otherRow ? [[row, otherRow, undoRows.get(row.id)]] : [];
@@ -123,12 +123,12 @@ function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | und
 }
 
 /** Returns the claim of a run that has booked the same record for the same delivery. */
-function claimOfBooking(info: ListedRun, row: Row, other: RunRow): Outcome | undefined {
+function claimOfBooking({ id, started }: Run, row: Row, otherRow: RunRow): Outcome | undefined {
   const { intent } = row;
-  if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
-  if (other.state.kind !== 'applied') return undefined;
-  const message = `booked by ${info.id}, ${minuteText(info.started)}`;
-  const { change } = other.intent;
+  if (intent.kind !== 'add' || otherRow.intent.kind !== 'add') return undefined;
+  if (otherRow.state.kind !== 'applied') return undefined;
+  const message = `booked by ${id}, ${minuteText(started)}`;
+  const { change } = otherRow.intent;
   if (change === intent.change) return { kind: 'booked', reason: { code: 'booked', message } };
   const difference = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
   return { kind: 'failed', reason: { code: 'booked_otherwise', message: difference } };
@@ -144,7 +144,7 @@ async function readRowsById(
   id: string | undefined,
 ): Promise<ReadonlyMap<bigint | undefined, RunRow>> {
   if (id === undefined) return new Map();
-  return new Map((await readRun(list, id)).rows.map((row) => [row.id, row]));
+  return new Map((await readLog(list, id)).rows.map((row) => [row.id, row]));
 }
 
 /** Returns true if an undo has taken back a row. */
@@ -153,14 +153,14 @@ function isTakenBack(undoRow: RunRow | undefined): boolean {
 }
 
 /** Returns the claim of a later run on a row of a resumed run. The resume does not write over the later run, even if that was undone. */
-function claimOnResume({ id }: ListedRun): Outcome {
+function claimOnResume({ id }: Run): Outcome {
   const message = `run ${id} has planned this record since. If the file is still right, apply it again`;
   return { kind: 'failed', reason: { code: 'later_run', message } };
 }
 
 /** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */
 function claimOnUndo(
-  { id, header }: ListedRun,
+  { id, header }: Run,
   laterRow: RunRow,
   undoRow: RunRow | undefined,
 ): Outcome | undefined {
@@ -178,12 +178,12 @@ function claimOnUndo(
 }
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
-function leaveToPerson({ id }: ListedRun, doubt: Doubt): Outcome {
+function leaveToPerson({ id }: Run, doubt: Doubt): Outcome {
   const message = `run ${id} has since planned this record, so its value does not show whether this row was written: look at the record, then settle the row`;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
-function claimOfUndoneRow({ id = '' }: Run, undoneRow: RunRow, row: RunRow): Outcome | undefined {
+function claimOfUndoneRow(id: string, undoneRow: RunRow, row: RunRow): Outcome | undefined {
   const state = undoneRow.state.kind;
   // A person has settled the row of that run as failed, so there is nothing to undo.
   if (state === 'failed') return { kind: 'unchanged' };

@@ -1,14 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
-import {
-  isOpen,
-  type ListedRun,
-  type RunList,
-  requireReadableRuns,
-  runsOnTarget,
-  unreadableOn,
-} from './list-runs.ts';
+import { isOpen, type RunList, requireReadableRuns, runsOnTarget, unreadableOn } from './list-runs.ts';
 import {
   areDisjoint,
   isSameTarget,
@@ -29,7 +22,7 @@ import { readSessionRuns } from './session-runs.ts';
  *
  * @throws UsageError `unfinished_delivery` that names the command that ends the other run, or the number of its shards; `other_profile`.
  */
-export async function requireFreeDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
+export async function requireFreeDelivery(context: Context, list: RunList, header: RunHeader): Promise<void> {
   const { target, delivery, flags } = header;
   if (delivery === undefined) return;
   const otherRun = flags.again ? undefined : findUnderOtherName(list, header, delivery);
@@ -43,23 +36,23 @@ export async function requireFreeDelivery(context: Context, list: RunList, { hea
     );
   const runs = runsOfDelivery(list, target, delivery);
   const contract = await context.contract();
-  for (const info of runs) {
-    requireSameService(info, context.settings, contract);
-    requireReadableRuns(list, target, info);
+  for (const run of runs) {
+    requireSameService(run, context.settings, contract);
+    requireReadableRuns(list, target, run);
   }
-  for (const info of flags.again ? [] : runs) {
-    const latestRun = info.undo ?? info;
-    const { shard } = info.header.flags;
+  for (const run of flags.again ? [] : runs) {
+    const latestRun = run.undo ?? run;
+    const { shard } = run.header.flags;
     if (isOpen(latestRun) && !areDisjoint(shard, flags.shard)) {
-      const { run } = await readSessionRuns(list, latestRun);
+      const { log } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
-        { hint: followUpOf(context, run, 'end')?.hint, code: 'unfinished_delivery' },
+        { hint: followUpOf(context, latestRun, log.rows, 'end')?.hint, code: 'unfinished_delivery' },
       );
     }
-    if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(info))
+    if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(run))
       throw new UsageError(
-        `delivery ${delivery}: its run ${info.id} was shard ${shardName(shard)}; nothing was sent`,
+        `delivery ${delivery}: its run ${run.id} was shard ${shardName(shard)}; nothing was sent`,
         {
           hint: `give --shard <i>/${shard.count}: other machines may have booked the other shards`,
           code: 'unfinished_delivery',
@@ -73,7 +66,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, { hea
  *
  * @throws CliError `usage` if a journal cannot be read and may have booked the delivery.
  */
-export function runsOfDelivery(list: RunList, target: Target, delivery: string): ListedRun[] {
+export function runsOfDelivery(list: RunList, target: Target, delivery: string): Run[] {
   for (const { problem, isDamaged, ...other } of unreadableOn(list, target))
     if (isDamaged || isSameDelivery(other.delivery, delivery)) throw problem;
   return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
@@ -84,20 +77,19 @@ function findUnderOtherName(
   { runs }: RunList,
   { target, profile }: RunHeader,
   delivery: string,
-): ListedRun | undefined {
+): Run | undefined {
   return runs.find(
-    (info) =>
-      !isSameTarget(info.header.target, target) &&
-      mayBeSameService(info.header.target, target, info.header.profile === profile) &&
-      isSameDelivery(info.header.delivery, delivery) &&
-      isPerhapsBooked(info),
+    (run) =>
+      !isSameTarget(run.header.target, target) &&
+      mayBeSameService(run.header.target, target, run.header.profile === profile) &&
+      isSameDelivery(run.header.delivery, delivery) &&
+      isPerhapsBooked(run),
   );
 }
 
 /** Returns true if a run may have booked rows that no undo has taken back. */
-function isPerhapsBooked({ state, perhapsWritten, undo }: ListedRun): boolean {
-  const isTakenBack = state === 'undone' && undo?.counts.failed === 0;
-  return isOpen({ state }) || (perhapsWritten > 0 && !isTakenBack);
+function isPerhapsBooked(run: Run): boolean {
+  return isOpen(run) || (run.perhapsWritten > 0 && run.state !== 'undone');
 }
 
 /**

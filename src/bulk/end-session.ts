@@ -8,12 +8,11 @@ import type { LostPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
-import { isReject, type Run } from './run.ts';
+import { isReject, type RunLog } from './run.ts';
 import type { RunEvent } from './run-events.ts';
 
 /** Keeps the last outcomes of a session, writes its rejects, and then its end into the journal. */
 export function endSession(
-  run: Run,
   plan: Plan,
   journal: Journal,
   folder: string,
@@ -28,7 +27,7 @@ export function endSession(
     journal.sync();
     // An end says that the rejects are written. If they cannot be written, it is left out, and a resume writes both.
     part = 'rejects';
-    const rejects = writeNewRejects(run, folder, name);
+    const rejects = writeNewRejects(journal.log, folder, name);
     part = 'end';
     journal.appendEnd(rejects && resolve(folder, rejects));
     return { rejects, loss: undefined };
@@ -46,20 +45,19 @@ export function endSession(
  * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
  * @throws CliError `failed`, or the error of the system.
  */
-export function writeNewRejects(run: Run, folder: string, givenName?: string): string | undefined {
-  const { header, rows, invalid, rejectedLines } = run;
+export function writeNewRejects(
+  { header, rows, invalid, rejectedLines }: RunLog,
+  folder: string,
+  givenName?: string,
+): string | undefined {
   const { format, columns, name, file: path } = header;
-  const rejects: Reject[] = rejectedLines
-    ? []
-    : invalid.map(({ line, text, message }) => ({
-        line,
-        text,
-        state: 'invalid',
-        reason: { code: 'invalid', message },
-      }));
+  const rejects: Reject[] = [];
+  for (const { line, text, message } of invalid)
+    if (!rejectedLines.has(line))
+      rejects.push({ line, text, state: 'invalid', reason: { code: 'invalid', message } });
   for (const row of rows) {
     const { line, text = '' } = row;
-    if (!isReject(run, row) || rejectedLines?.has(line)) continue;
+    if (!isReject(header, row) || rejectedLines.has(line)) continue;
     const reason = reasonOf(row.state);
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }

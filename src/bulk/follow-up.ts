@@ -1,8 +1,8 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
-import type { Run, RunHeader } from './run.ts';
-import { isAddedByService, rowName, waitOf } from './run-row.ts';
+import type { RunBegin, RunHeader } from './run.ts';
+import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type LostPart = 'rejects' | 'end' | 'journal';
@@ -22,7 +22,8 @@ interface FollowUp {
  */
 export function followUpOf(
   context: Context,
-  { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
+  { id, header }: RunBegin,
+  rows: readonly RunRow[],
   lostPart?: LostPart,
 ): FollowUp | undefined {
   const { noun, undoes } = header;

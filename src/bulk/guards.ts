@@ -1,7 +1,7 @@
 import { UsageError } from '../process/errors.ts';
 import { groupDigits } from '../process/text.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import type { Run } from './run.ts';
+import type { RunLog } from './run.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -22,7 +22,7 @@ const minRowsForZeroGuard = 10;
 
 /** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
 export function guardErrorOf(
-  { rows }: Run,
+  { rows }: RunLog,
   { rowsToWrite }: Plan,
   { maxChanges, maxDelta, allowZero }: Guards,
 ): UsageError | undefined {

@@ -5,7 +5,7 @@ import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isOpen, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
-import { type Run, targetName } from './run.ts';
+import { endOf, type RunBegin, type RunLog, targetName } from './run.ts';
 import {
   applyEvent,
   endPlan,
@@ -14,7 +14,8 @@ import {
   type RunEvent,
   toPlanEvent,
 } from './run-events.ts';
-import { type RunRow, rowTotals } from './run-row.ts';
+import type { RunRow } from './run-row.ts';
+import type { SessionRuns } from './session-runs.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
@@ -24,42 +25,42 @@ const linesOfWrite = 1000;
  * run is given up. If a later line cannot be written, the run in memory is changed all the same, so that the report is complete.
  */
 export class Journal {
+  readonly begin: RunBegin;
+  readonly log: RunLog;
   readonly path: string;
-  private readonly run: Run;
   private readonly file: number;
   /** The error of a lost line, if one was lost. */
   error: CliError | undefined;
 
   /**
-   * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off an incomplete end.
+   * Creates a file with the mode 0600. If the log has been read, opens its file and cuts off an incomplete end.
    *
    * @throws CliError `failed` if the file cannot be created or opened.
    */
-  constructor(path: string, run: Run) {
-    this.path = path;
-    this.run = run;
+  constructor(folder: string, begin: RunBegin, log: RunLog) {
+    this.begin = begin;
+    this.log = log;
+    this.path = journalPath(folder, begin.id);
     try {
-      this.file = openSync(path, run.journalBytes === undefined ? 'wx' : 'a', 0o600);
-      if (run.journalBytes !== undefined) ftruncateSync(this.file, run.journalBytes);
+      this.file = openSync(this.path, log.bytes === 0 ? 'wx' : 'a', 0o600);
+      ftruncateSync(this.file, log.bytes);
     } catch (error) {
-      throw fileError('write', path, error);
+      throw fileError('write', this.path, error);
     }
   }
 
   /** Begins the run: writes its header and the invalid records. */
   appendHeader(): void {
-    const { run } = this;
-    const { id = '', header } = run;
-    run.started = new Date().toISOString();
-    this.write([{ kind: 'begin', run: id, started: run.started, header }]);
-    this.write(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
+    const { id, started, header } = this.begin;
+    this.write([{ kind: 'begin', run: id, started, header }]);
+    this.write(this.log.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
-  /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `Run`. */
+  /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `RunEnd`. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.write(rows.slice(at, at + linesOfWrite).map(toPlanEvent));
-    endPlan(this.run, rows, number);
+    endPlan(this.log, rows, number);
     this.write([{ kind: 'plan-end', number }]);
     this.sync();
   }
@@ -69,17 +70,16 @@ export class Journal {
    *
    * @param rejects the path of the file of rejects that the session has written.
    */
-  appendEnd(rejects = this.run.rejects): void {
-    const { rows, header, planNumber } = this.run;
-    const end = { ...rowTotals(rows, header), planNumber, rejects, ended: new Date().toISOString() };
-    this.write([{ kind: 'end', end }]);
+  appendEnd(rejects = this.log.rejects): void {
+    const event: RunEvent = { kind: 'end', end: { ...endOf(this.log), rejects } };
+    this.write([event]);
     this.sync();
-    applyEvent(this.run, { kind: 'end', end });
+    applyEvent(this.log, event);
   }
 
   /** @throws CliError `failed` if a line was lost; the run is changed. */
   append(events: readonly RunEvent[]): void {
-    for (const event of events) applyEvent(this.run, event);
+    for (const event of events) applyEvent(this.log, event);
     this.write(events);
   }
 
@@ -121,33 +121,33 @@ export class Journal {
  *
  * @throws CliError `failed`: then nothing was sent, and a new run does not exist.
  */
-export async function beginSession(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
+export async function beginSession(
+  { list, run, log }: SessionRuns,
+  rows: readonly RunRow[],
+): Promise<Journal> {
   const { folder } = list;
-  const number = nextPlanNumber(list, run.header.target);
-  const isNew = run.id === undefined;
-  const journal =
-    run.id === undefined ? await createJournal(list, run) : new Journal(journalPath(folder, run.id), run);
+  const number = nextPlanNumber(list, log.header.target);
+  const journal = run ? new Journal(folder, run, log) : await createJournal(list, log);
   try {
-    if (isNew) journal.appendHeader();
+    if (!run) journal.appendHeader();
     journal.appendPlan(rows, number);
-    if (isNew) syncPath(folder);
+    if (!run) syncPath(folder);
     return journal;
   } catch (error) {
     journal[Symbol.dispose]();
-    if (isNew) await rm(journal.path, { force: true }).catch(() => {});
+    if (!run) await rm(journal.path, { force: true }).catch(() => {});
     throw error;
   }
 }
 
-/** Creates the journal of the next run, which gets its id. */
-function createJournal(list: RunList, run: Run): Promise<Journal> {
+/** Creates the journal of a new run, which gets the next id. */
+function createJournal(list: RunList, log: RunLog): Promise<Journal> {
   return withLock(join(list.folder, 'runs'), async () => {
     await removeSurplusJournals(list);
     const [last = 'r0'] = await readRunIds(list.folder);
     const id = `r${Number(last.slice(1)) + 1}`;
-    const journal = new Journal(journalPath(list.folder, id), run);
-    run.id = id;
-    return journal;
+    const begin = { id, started: new Date().toISOString(), header: log.header };
+    return new Journal(list.folder, begin, log);
   });
 }
 

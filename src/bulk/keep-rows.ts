@@ -6,7 +6,6 @@ import { isPlainSet } from '../writes/decide.ts';
 import { type Outcome, outcomeOf, reasonOf } from '../writes/row.ts';
 import type { RowKeeper, SettledRow } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
-import type { Run } from './run.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
@@ -64,7 +63,6 @@ interface SessionKeeper extends Required<RowKeeper<RunRow>> {
 const saveEveryMs = 1000;
 
 interface KeeperOptions {
-  readonly run: Pick<Run, 'marked'>;
   readonly rowsToWrite: readonly RunRow[];
   /** The most rows at a time. */
   readonly concurrency: number;
@@ -83,7 +81,7 @@ interface KeeperOptions {
  */
 export function createRowKeeper(
   journal: Journal,
-  { run, rowsToWrite, concurrency, stop, maxErrors, saveStore }: KeeperOptions,
+  { rowsToWrite, concurrency, stop, maxErrors, saveStore }: KeeperOptions,
 ): SessionKeeper {
   /** The index of the first row of the plan that no mark has named. */
   let unmarkedFrom = 0;
@@ -120,7 +118,7 @@ export function createRowKeeper(
       // If the record is as planned, `next` passes on `row.planned` itself. Any other object has other values.
       if (planned !== row.planned)
         return keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
-      while (!run.marked.has(row.line)) {
+      while (!journal.log.marked.has(row.line)) {
         const rows = rowsOfMark(rowsToWrite, unmarkedFrom, concurrency);
         if (rows.length === 0) throw new Error(`the plan does not write the row of line ${row.line}`);
         unmarkedFrom += rows.length;

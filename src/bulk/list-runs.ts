@@ -3,26 +3,24 @@ import { join } from 'node:path';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { readBegin, readEnd, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { isSameTarget, type Run, type RunHeader, type SessionEnd, type Target } from './run.ts';
-import { openRowCount, type RunTotals, rowTotals } from './run-row.ts';
+import {
+  endOf,
+  isSameTarget,
+  openRowCount,
+  type Run,
+  type RunBegin,
+  type RunEnd,
+  type RunHeader,
+  type RunLog,
+  type Target,
+} from './run.ts';
 import { runFolderOf } from './target.ts';
-
-/** A run that has begun. */
-export interface ListedRun extends Readonly<Omit<SessionEnd, 'ended'>> {
-  readonly id: string;
-  readonly started: string;
-  readonly header: RunHeader;
-  /** `open`: rows are left or unknown, or its last session has no end. `undone`: an undo has finished. */
-  readonly state: 'open' | 'finished' | 'undone';
-  /** The last undo of the run, if there is one. */
-  readonly undo: ListedRun | undefined;
-}
 
 /** The runs of a folder at one moment. */
 export interface RunList {
   readonly folder: string;
   /** The runs with a complete plan, the newest first. */
-  readonly runs: readonly ListedRun[];
+  readonly runs: readonly Run[];
   /** The journals that cannot be read, the newest first. */
   readonly unreadable: readonly UnreadableRun[];
 }
@@ -38,17 +36,17 @@ const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
 /** Lists the runs of this user. @throws CliError if the folder, or the end of a journal, cannot be read. */
 export async function listRuns(io: Io): Promise<RunList> {
   const folder = runFolderOf(io);
-  const runs: ListedRun[] = [];
+  const runs: Run[] = [];
   const unreadable: UnreadableRun[] = [];
-  const undos = new Map<string, ListedRun>();
+  const undos = new Map<string, Run>();
   for (const id of await readRunIds(folder))
     try {
       // Newest first, so an undo comes before its run.
-      const info = await readListedRun(journalPath(folder, id), undos.get(id));
-      if (!info) continue;
-      runs.push(info);
-      const { undoes } = info.header;
-      if (undoes !== undefined && !undos.has(undoes)) undos.set(undoes, info);
+      const run = await readRun(journalPath(folder, id), undos.get(id));
+      if (!run) continue;
+      runs.push(run);
+      const { undoes } = run.header;
+      if (undoes !== undefined && !undos.has(undoes)) undos.set(undoes, run);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
       unreadable.push({ id, problem, ...readUnreadableHead(journalPath(folder, id)) });
@@ -57,7 +55,7 @@ export async function listRuns(io: Io): Promise<RunList> {
 }
 
 /** Finds the runs on a target, the newest first. */
-export function runsOnTarget({ runs }: RunList, target: Target): ListedRun[] {
+export function runsOnTarget({ runs }: RunList, target: Target): Run[] {
   return runs.filter(({ header }) => isSameTarget(header.target, target));
 }
 
@@ -69,30 +67,33 @@ export function unreadableOn({ unreadable }: RunList, target: Target): Unreadabl
 /**
  * Checks that no journal that cannot be read keeps a run of the target from going on. An earlier run of another version does not.
  *
- * @param info the run that is to go on, if there is one.
+ * @param run the run that is to go on, if there is one.
  * @throws CliError `usage` for a journal that may have taken back the run, or planned its records later.
  */
-export function requireReadableRuns(list: RunList, target: Target, info: ListedRun | undefined): void {
+export function requireReadableRuns(list: RunList, target: Target, run: Run | undefined): void {
   for (const { id, isDamaged, problem } of unreadableOn(list, target))
-    if (isDamaged || !info || Number(id.slice(1)) > Number(info.id.slice(1))) throw problem;
+    if (isDamaged || !run || Number(id.slice(1)) > Number(run.id.slice(1))) throw problem;
 }
 
-export function isOpen({ state }: Pick<ListedRun, 'state'>): boolean {
+export function isOpen({ state }: Pick<Run, 'state'>): boolean {
   return state === 'open';
 }
 
 /** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
-export function findRun({ runs, unreadable }: RunList, id: string): ListedRun {
-  const info = runs.find((run) => run.id === id);
-  if (info) return info;
+export function findRun({ runs, unreadable }: RunList, id: string): Run {
+  const found = runs.find((run) => run.id === id);
+  if (found) return found;
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
 }
 
-/** Reads the facts of one run. @throws as `findRun`. */
+/** Reads the header of one run. @throws as `findRun`. */
 export async function readHeader(io: Io, id: string): Promise<RunHeader> {
   const folder = runFolderOf(io);
   if (!(await readRunIds(folder)).includes(id)) throw noRunError(id);
-  return readBegin(journalPath(folder, id)).header;
+  const path = journalPath(folder, id);
+  const { header } = readBegin(path) ?? (await readJournal(path)) ?? {};
+  if (!header) throw noRunError(id);
+  return header;
 }
 
 /**
@@ -100,10 +101,10 @@ export async function readHeader(io: Io, id: string): Promise<RunHeader> {
  *
  * @throws as `findRun`.
  */
-export async function readRun({ folder }: Pick<RunList, 'folder'>, id: string): Promise<Run> {
-  const run = await readJournal(journalPath(folder, id));
-  if (!run) throw noRunError(id);
-  return run;
+export async function readLog({ folder }: Pick<RunList, 'folder'>, id: string): Promise<RunLog> {
+  const log = await readJournal(journalPath(folder, id));
+  if (!log) throw noRunError(id);
+  return log;
 }
 
 /** The number of the next plan on a target, from 1. Two shards may plan at once and get one number: they share no record. */
@@ -130,23 +131,26 @@ export async function readRunIds(folder: string): Promise<string[]> {
   return numbers.sort((a, b) => b - a).map((number) => `r${number}`);
 }
 
-/** Reads the facts of a run, if it has a complete plan. @throws CliError if its journal cannot be read. */
-async function readListedRun(path: string, undo: ListedRun | undefined): Promise<ListedRun | undefined> {
+/**
+ * Reads the first and the last line of a journal, or all lines if its last session has no end. Returns undefined if it has no complete
+ * plan.
+ *
+ * @throws CliError if it cannot be read.
+ */
+async function readRun(path: string, undo: Run | undefined): Promise<Run | undefined> {
   const end = readEnd(path);
-  if (end) return { ...readBegin(path), ...end, state: stateOf(end, undo), undo };
-  const run = await readJournal(path);
-  return run && toListedRun(run, undo);
+  const log = end ? undefined : await readJournal(path);
+  const begin = readBegin(path);
+  if (begin && end) return toRun(begin, end, true, undo);
+  return begin && log && toRun(begin, endOf(log), log.isEnded, undo);
 }
 
-/** Returns the facts of a run that has been read whole. */
-export function toListedRun(run: Run, undo?: ListedRun): ListedRun {
-  const { id = '', started = '', header, rows, planNumber, rejects, end } = run;
-  const totals = rowTotals(rows, header);
-  const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'open';
-  return { id, started, header, planNumber, ...totals, rejects, state, undo };
+/** Returns a run. @param isEnded false if its last session has no end. */
+export function toRun(begin: RunBegin, end: RunEnd, isEnded: boolean, undo?: Run): Run {
+  return { ...begin, ...end, state: stateOf(end, isEnded, undo), undo };
 }
 
-function stateOf(totals: RunTotals, undo: ListedRun | undefined): ListedRun['state'] {
-  if (undo?.state === 'finished') return 'undone';
-  return openRowCount(totals) === 0 ? 'finished' : 'open';
+function stateOf(end: RunEnd, isEnded: boolean, undo: Run | undefined): Run['state'] {
+  if (undo?.state === 'finished') return undo.counts.failed === 0 ? 'undone' : 'partly undone';
+  return isEnded && openRowCount(end) === 0 ? 'finished' : 'open';
 }

@@ -50,7 +50,7 @@ export async function planRun(
   { records, stocks, concurrency }: PlanSources,
   onRead: () => void,
 ): Promise<Plan> {
-  const rows = runs.run.rows.filter(isResumable);
+  const rows = runs.log.rows.filter(isResumable);
   const claims = await findClaims(runs, rows);
   const { port } = records;
   const toRead: RowWithId[] = [];

@@ -6,10 +6,11 @@ import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import {
-  createRun,
+  createLog,
   type InvalidRecord,
-  type Run,
-  type SessionEnd,
+  type RunBegin,
+  type RunEnd,
+  type RunLog,
   type Target,
   targetSchema,
 } from './run.ts';
@@ -31,35 +32,33 @@ import { findRow, type RunRow } from './run-row.ts';
  * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `usage` if a line cannot be read.
  */
-export async function readJournal(path: string): Promise<Run | undefined> {
+export async function readJournal(path: string): Promise<RunLog | undefined> {
   const invalid: InvalidRecord[] = [];
   let planRows: RunRow[] = [];
-  let run: Run | undefined;
+  let log: RunLog | undefined;
   for await (const { text, endOffset } of journalLines(path)) {
-    const event = run ? parseEvent(text) : undefined;
-    if (!run) {
-      const { header, ...begin } = parseBegin(path, text);
-      run = { ...createRun(header, [], invalid), ...begin };
-    } else if (event?.kind === 'plan') {
-      planRows.push(toRow(event, findRow(run.rows, event.line)));
+    const event = log ? parseEvent(text) : undefined;
+    if (!log) log = createLog(parseBegin(path, text).header, [], invalid);
+    else if (event?.kind === 'plan') {
+      planRows.push(toRow(event, findRow(log.rows, event.line)));
       continue;
     } else if (event?.kind === 'plan-end') {
-      run = { ...run, rows: replaceRows(run.rows, planRows) };
-      endPlan(run, planRows, event.number);
+      log = { ...log, rows: replaceRows(log.rows, planRows) };
+      endPlan(log, planRows, event.number);
       planRows = [];
     } else if (planRows.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.issue);
-    else if (event && event.kind !== 'begin' && namesItsRows(run, event)) applyEvent(run, event);
+    else if (event && event.kind !== 'begin' && namesItsRows(log, event)) applyEvent(log, event);
     else throw unreadableError(path, 'one of its lines is damaged');
-    run.journalBytes = endOffset;
+    log.bytes = endOffset;
   }
-  if (!run || run.planNumber === 0) return undefined;
-  if (!run.end) {
+  if (!log || log.planNumber === 0) return undefined;
+  if (!log.isEnded) {
     syncPath(path);
     syncPath(dirname(path));
-    endKilledSession(run);
+    endKilledSession(log);
   }
-  return run;
+  return log;
 }
 
 /** Replaces rows of earlier plans by the rows of a later plan. The later plan of an undo may have further rows. */
@@ -69,11 +68,14 @@ function replaceRows(rows: readonly RunRow[], planRows: readonly RunRow[]): read
   return [...rowsByLine.values()].sort((a, b) => a.line - b.line);
 }
 
-/** Reads the header of a journal alone. @throws CliError `usage` if its line cannot be read. */
-export function readBegin(path: string) {
+/**
+ * Reads the first line of a journal alone. Returns undefined if no line is complete: then a kill may have left it.
+ *
+ * @throws CliError `usage` if the line cannot be read.
+ */
+export function readBegin(path: string): RunBegin | undefined {
   const line = readFirstLine(path);
-  if (line === undefined) throw unreadableError(path, 'it is empty');
-  return parseBegin(path, line);
+  return line === undefined ? undefined : parseBegin(path, line);
 }
 
 /** Reads the first line alone. Returns undefined if no line is complete. */
@@ -94,7 +96,7 @@ const maxEndBytes = 1024;
  *
  * @throws CliError `failed` if the file cannot be read.
  */
-export function readEnd(path: string): SessionEnd | undefined {
+export function readEnd(path: string): RunEnd | undefined {
   const tail = readPart(path, (size) => Math.max(0, size - maxEndBytes), maxEndBytes);
   const line = /(?:^|\n)(.*)\n$/.exec(tail.toString())?.[1] ?? '';
   const event = parseEvent(line);
@@ -148,7 +150,7 @@ async function* journalLines(
   }
 }
 
-function parseBegin(path: string, text: string) {
+function parseBegin(path: string, text: string): RunBegin {
   const version = valueIn(jsonIn(text), ['journal']);
   if (version !== undefined && version !== journalVersion)
     throw unreadableError(

@@ -11,13 +11,13 @@ import { countText, groupDigits, joinFirst, sanitize, shorten } from '../process
 import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
 import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
-import type { ListedRun } from './list-runs.ts';
 import { failureText, groupFailures } from './row-view.ts';
-import { runKinds, shardName, targetName } from './run.ts';
-import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStates } from './run-row.ts';
+import { type RowCounts, type Run, rowCountOf, runKinds, shardName, targetName } from './run.ts';
+import { idOfRow, type RunRow, rowName, rowStates } from './run-row.ts';
 
-/** The facts of a run after a session, and what the session did. */
-export interface Report extends ListedRun {
+/** A run after a session, and what the session did. */
+export interface Report {
+  readonly run: Run;
   readonly rows: readonly RunRow[];
   readonly isFirstSession: boolean;
   /** The time of the writing of this session. */
@@ -30,8 +30,8 @@ export interface Report extends ListedRun {
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
-export function toRunJson(info: Partial<ListedRun> & Pick<ListedRun, 'header' | 'counts'>): JsonObject {
-  const { id, header, started, state, counts, left, rejects, undo } = info;
+export function toRunJson(run: Partial<Run> & Pick<Run, 'header' | 'counts'>): JsonObject {
+  const { id, header, started, state, counts, left, rejects, undo } = run;
   const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
   const { shard } = flags;
   return {
@@ -60,10 +60,10 @@ export function toRunJson(info: Partial<ListedRun> & Pick<ListedRun, 'header' | 
  * @param undo the command that takes it back, if it wrote rows and can be undone.
  */
 function toReportJson(report: Report, next: string | undefined, undo: string | undefined): JsonObject {
-  const { header, rows, seconds, rejects, stop } = report;
-  const { idField } = nouns[header.noun];
+  const { run, rows, seconds, rejects, stop } = report;
+  const { idField } = nouns[run.header.noun];
   return {
-    ...toRunJson(report),
+    ...toRunJson(run),
     seconds,
     rejects,
     next,
@@ -78,7 +78,7 @@ function toReportJson(report: Report, next: string | undefined, undo: string | u
 
 /** Returns the error of a session or of a finished run. There is none if every row is applied, unchanged, booked or skipped. */
 export function runError(
-  { header, counts }: Pick<ListedRun, 'header' | 'counts'>,
+  { header, counts }: Pick<Run, 'header' | 'counts'>,
   stop?: CliError | undefined,
   hint?: string | undefined,
 ): CliError | undefined {
@@ -120,7 +120,7 @@ const shownColumns: readonly Column<JsonObject>[] = [
     name: 'file',
     value: fileOf,
     // A run takes 80 columns.
-    text: (run, isTerminal) => (isTerminal ? shorten(String(fileOf(run)), 18) : undefined),
+    text: (run, isTerminal) => (isTerminal ? shorten(String(fileOf(run)), 13) : undefined),
   },
   { name: 'started', value: ({ started }) => started, isTime: true },
   { name: 'state', value: ({ state }) => state, isState: true },
@@ -142,12 +142,13 @@ export const runsView: View<JsonObject> = { plural: 'runs', columns: [...shownCo
 
 /** Returns the output of a session: its summary, its notes, and the error of `runError`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { id, header, rows, perhapsWritten, stop, rejects, loss } = report;
+  const { run, rows, stop, rejects, loss } = report;
+  const { id, header, perhapsWritten } = run;
   const { fields, sort } = context.flags;
-  const next = followUpOf(context, report, loss?.part);
+  const next = followUpOf(context, run, rows, loss?.part);
   const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && loss?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
-  const error = runError(report, stop, reportHint(context, report, next?.hint));
+  const error = runError(run, stop, reportHint(context, report, next?.hint));
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
   const notices: Notice[] = [];
   if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);
@@ -187,18 +188,19 @@ const noJournalHint =
 
 /** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
-  const { header, rows, stop, rejects, loss } = report;
+  const { run, rows, stop, rejects, loss } = report;
   if (loss?.part === 'journal') return noJournalHint;
   const isStale = rows.some((row) => reasonOf(row.state)?.code === 'stale');
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
-  return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, header, rejects)}`;
+  return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, run.header, rejects)}`;
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
 function summaryText(report: Report, style: Style): string {
-  const { id, header, counts, rows, isFirstSession, seconds } = report;
+  const { run, rows, isFirstSession, seconds } = report;
+  const { id, header, counts } = run;
   const rowCount = rowCountOf(counts);
   const facts =
     counts.unchanged + counts.booked === rowCount

@@ -10,7 +10,7 @@ import {
   toJournalValue,
   unprocessed,
 } from '../writes/row.ts';
-import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
+import { headerSchema, isReject, type RunLog, runEndSchema } from './run.ts';
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
@@ -39,12 +39,12 @@ const eventSchema = v.variant('kind', [
     }),
     v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
   ),
-  // Completes a plan. `number` is `planNumber` of `Run`.
+  // Completes a plan. `number` is `planNumber` of `RunEnd`.
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
   v.object({ kind: v.literal('outcome'), row: v.number(), outcome: outcomeSchema }),
-  v.object({ kind: v.literal('end'), end: sessionEndSchema }),
+  v.object({ kind: v.literal('end'), end: runEndSchema }),
 ]);
 
 export type JournalEvent = v.InferOutput<typeof eventSchema>;
@@ -119,52 +119,54 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
   return { ...newRow({ line, id, intent, text }), planNumber, planned, state, stock };
 }
 
-/** Completes a plan of a run. @param number `planNumber` of `Run`. */
-export function endPlan(run: Run, rows: readonly RunRow[], number: number): void {
+/** Completes a plan of a run. @param number `planNumber` of `RunEnd`. */
+export function endPlan(log: RunLog, rows: readonly RunRow[], number: number): void {
   for (const row of rows) {
-    run.marked.delete(row.line);
+    log.marked.delete(row.line);
     if (!outcomeOf(row)) row.planNumber = number;
   }
-  run.planNumber = number;
-  run.end = undefined;
+  log.planNumber = number;
+  log.isEnded = false;
 }
 
 /** Changes a run after its last session was killed: that session may have sent the rows that it marked. */
-export function endKilledSession({ rows, marked }: Run): void {
+export function endKilledSession({ rows, marked }: RunLog): void {
   for (const row of rows) if (marked.has(row.line)) row.state = { kind: 'unsettled', doubt: 'sent' };
 }
 
 /** Returns true if an event names only rows of the run. */
-export function namesItsRows({ rows }: Run, event: JournalEvent): boolean {
+export function namesItsRows({ rows }: RunLog, event: JournalEvent): boolean {
   const lines = event.kind === 'mark' ? event.rows : event.kind === 'outcome' ? [event.row] : [];
   return lines.every((line) => findRow(rows, line) !== undefined);
 }
 
 /** Changes a run by an event, both during a session and when its journal is read again. */
-export function applyEvent(run: Run, event: RunEvent): void {
+export function applyEvent(log: RunLog, event: RunEvent): void {
+  const { header, rows, invalid, marked } = log;
   switch (event.kind) {
     case 'mark':
       for (const line of event.rows) {
-        if (event.planned) rowOfLine(run, line).planned = event.planned;
-        run.marked.add(line);
+        if (event.planned) rowOfLine(log, line).planned = event.planned;
+        marked.add(line);
       }
       return;
-    case 'outcome': {
-      rowOfLine(run, event.row).state = event.outcome;
-      run.marked.delete(event.row);
+    case 'outcome':
+      rowOfLine(log, event.row).state = event.outcome;
+      marked.delete(event.row);
       // A person can settle a row after the end of a session. Then the journal needs another end.
-      run.end = undefined;
+      log.isEnded = false;
       return;
-    }
     case 'end':
-      run.end = event.end;
-      run.rejects = event.end.rejects;
-      run.marked.clear();
-      run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
+      log.isEnded = true;
+      log.rejects = event.end.rejects;
+      log.rejectedLines = new Set(
+        [...invalid, ...rows.filter((row) => isReject(header, row))].map(({ line }) => line),
+      );
+      marked.clear();
   }
 }
 
-function rowOfLine({ rows }: Run, line: number): RunRow {
+function rowOfLine({ rows }: RunLog, line: number): RunRow {
   const row = findRow(rows, line);
   if (!row) throw new Error(`the run has no row of line ${line}`);
   return row;

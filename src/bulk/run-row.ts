@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { findFirstIndex, type RecordValue } from '../api/record-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
@@ -104,42 +103,4 @@ export function isResumable(row: RunRow): boolean {
   return (
     isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAddedByService(row))
   );
-}
-
-/** The numbers of rows of a run. */
-export const totalsSchema = v.object({
-  counts: v.object(v.entriesFromList(rowStates, v.number())),
-  /** The rows that `resume` tries again, without the unknown ones. */
-  left: v.number(),
-  /** The rows that were written, or may have been. */
-  perhapsWritten: v.number(),
-});
-export type RunTotals = v.InferOutput<typeof totalsSchema>;
-export type RowCounts = RunTotals['counts'];
-
-/** Returns the sum of the counts. */
-export function rowCountOf(counts: RowCounts): number {
-  return rowStates.reduce((sum, state) => sum + counts[state], 0);
-}
-
-/** Returns the number of open rows: they are left or unknown. A finished run has none. */
-export function openRowCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'>): number {
-  return left + counts.unknown;
-}
-
-/** Counts the rows of a run. The header has the numbers of invalid and skipped rows, which are in no plan. */
-export function rowTotals(
-  rows: readonly RunRow[],
-  { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
-): RunTotals {
-  const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
-  const counts = { ...zeros, invalid, skipped };
-  let left = 0;
-  let perhapsWritten = 0;
-  for (const row of rows) {
-    counts[row.state.kind] += 1;
-    if (isLeft(row)) left += 1;
-    if (isPerhapsWritten(row)) perhapsWritten += 1;
-  }
-  return { counts, left, perhapsWritten };
 }

@@ -3,7 +3,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { Issue } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
-import { isLeft, type RunRow, totalsSchema } from './run-row.ts';
+import { isLeft, isPerhapsWritten, type RunRow, rowStates } from './run-row.ts';
 
 /** One of `count` parts of a file. Every row is in exactly one part: see `shardOf`. The part `3/3` has the index 0. */
 const shard = v.object({ index: v.number(), count: v.number() });
@@ -46,7 +46,7 @@ export const targetSchema = v.object({
   tenant: v.optional(v.string()),
 });
 
-/** The facts of a run. They are the first line of its journal. */
+/** The facts of a run that do not change. */
 export const headerSchema = v.object({
   kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
@@ -67,8 +67,7 @@ export const headerSchema = v.object({
   /** The id of the run that an undo undoes. Only an undo has it. */
   undoes: v.optional(v.string()),
   flags,
-  /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
-  rows: v.number(),
+  /** The numbers of rows of the input that are in no plan. */
   invalid: v.number(),
   skipped: v.number(),
 });
@@ -102,58 +101,112 @@ export function areDisjoint(a: Shard | undefined, b: Shard | undefined): boolean
   return a !== undefined && b !== undefined && a.count === b.count && a.index !== b.index;
 }
 
-/** The end of a session: the last line of its journal. */
-export const sessionEndSchema = v.object({
-  ...totalsSchema.entries,
-  /** As in `Run`. */
+/** The last line of a journal: the numbers of a run at the end of its last session. */
+export const runEndSchema = v.object({
+  counts: v.object(v.entriesFromList(rowStates, v.number())),
+  /** The rows that `resume` tries again, without the unknown ones. */
+  left: v.number(),
+  /** The rows that were written, or may have been. */
+  perhapsWritten: v.number(),
+  /** The number of its last plan, 0 before the first. The plans of all runs on a target are counted together, from 1. */
   planNumber: v.number(),
-  /** The path of the last file of rejects, if there is one. */
+  /** The absolute path of the last file of rejects, if there is one. */
   rejects: v.optional(v.string()),
-  /** RFC 3339. */
-  ended: v.string(),
 });
-export type SessionEnd = v.InferOutput<typeof sessionEndSchema>;
+export type RunEnd = v.InferOutput<typeof runEndSchema>;
+export type RowCounts = RunEnd['counts'];
+
+/** The first line of a journal. */
+export interface RunBegin {
+  /** Such as `r7`. */
+  readonly id: string;
+  /** RFC 3339. */
+  readonly started: string;
+  readonly header: RunHeader;
+}
+
+/** A run that has begun: what the first and the last line of its journal say. */
+export interface Run extends RunBegin, Readonly<RunEnd> {
+  /**
+   * `open`: rows are left or unknown, or its last session has no end. `undone`: an undo has finished and has taken back all rows;
+   * `partly undone`: it has left rows alone.
+   */
+  readonly state: 'open' | 'finished' | 'undone' | 'partly undone';
+  /** The last undo of the run, if there is one. */
+  readonly undo: Run | undefined;
+}
 
 /** A record that cannot be used, and why. It is in no plan. */
 export type InvalidRecord = Pick<Issue, 'line' | 'text' | 'message'>;
 
-/** The facts of a run, its rows and what became of them. */
-export interface Run {
+/** The rows of a run, and what became of them: what all lines of its journal say. A new run has no line yet. */
+export interface RunLog {
   readonly header: RunHeader;
   /** In the order of their lines. */
   readonly rows: readonly RunRow[];
   readonly invalid: readonly InvalidRecord[];
-  /** The id, such as `r7`, once its journal has begun. */
-  id?: string | undefined;
-  /** RFC 3339. */
-  started?: string | undefined;
-  /** The length in bytes of the journal that was read, without an incomplete end; undefined for a new run. */
-  journalBytes?: number | undefined;
-  /** The number of this run's last plan, 0 before the first. The plans of all runs on a target are counted together, from 1. */
+  /** As in `RunEnd`. */
   planNumber: number;
-  /** The end of the last session. There is none while the session runs, or after it was killed. */
-  end?: SessionEnd | undefined;
-  /** The path of the last file of rejects, absolute. */
-  rejects?: string | undefined;
-  /** The lines of the rows that are in a file of rejects; undefined before the first end of a session. */
-  rejectedLines?: ReadonlySet<number> | undefined;
+  /** False while a session runs, and after it was killed. */
+  isEnded: boolean;
+  /** As in `RunEnd`. */
+  rejects: string | undefined;
+  /** The lines of the records that were rejected at the end of a session. */
+  rejectedLines: ReadonlySet<number>;
   /** The lines of the rows that may have gone out, and have no outcome yet. */
   readonly marked: Set<number>;
+  /** The length in bytes of the lines that were read, without an incomplete end. */
+  bytes: number;
 }
 
 /**
  * Returns true if a row belongs in the file of rejects: it has failed, and the run is not an undo. If the run adds or creates, a row
  * that `resume` tries again does not belong there, so that no row is done twice.
  */
-export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: RunRow): boolean {
+export function isReject({ kind, flags, undoes }: RunHeader, row: RunRow): boolean {
   if (undoes !== undefined || row.state.kind !== 'failed') return false;
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
-export function createRun(
+/** Creates the log of a new run. */
+export function createLog(
   header: RunHeader,
   rows: readonly RunRow[],
   invalid: readonly InvalidRecord[] = [],
-): Run {
-  return { header, rows, invalid, planNumber: 0, marked: new Set() };
+): RunLog {
+  return {
+    header,
+    rows,
+    invalid,
+    planNumber: 0,
+    isEnded: false,
+    rejects: undefined,
+    rejectedLines: new Set(),
+    marked: new Set(),
+    bytes: 0,
+  };
+}
+
+/** Returns the numbers of a run as its rows are now. The header has those of invalid and skipped rows, which are in no plan. */
+export function endOf({ header: { invalid, skipped }, rows, planNumber, rejects }: RunLog): RunEnd {
+  const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
+  const counts = { ...zeros, invalid, skipped };
+  let left = 0;
+  let perhapsWritten = 0;
+  for (const row of rows) {
+    counts[row.state.kind] += 1;
+    if (isLeft(row)) left += 1;
+    if (isPerhapsWritten(row)) perhapsWritten += 1;
+  }
+  return { counts, left, perhapsWritten, planNumber, rejects };
+}
+
+/** Returns the number of rows. */
+export function rowCountOf(counts: RowCounts): number {
+  return rowStates.reduce((sum, state) => sum + counts[state], 0);
+}
+
+/** Returns the number of open rows: they are left or unknown. A finished run has none. */
+export function openRowCount({ left, counts }: RunEnd): number {
+  return left + counts.unknown;
 }

@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import type { NounName } from '../api/nouns.ts';
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
-import type { ListedRun } from './list-runs.ts';
+import type { RunBegin } from './run.ts';
 
 // A run continues only with its binding and profile. A delivery that an earlier run has begun is booked only with those of that run.
 
@@ -40,14 +40,14 @@ function differenceOfBindings(binding: Binding, other: Binding): string | undefi
  * @throws UsageError `other_profile`.
  */
 export function requireSameService(
-  info: Pick<ListedRun, 'id' | 'header'>,
+  { id, header }: RunBegin,
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
-  const { profile: other, binding, noun } = info.header;
+  const { profile: other, binding, noun } = header;
   const difference = differenceOfBindings(binding, bindingOf(contract, noun));
   if (difference !== undefined)
-    throw new UsageError(`run ${info.id} was made with another binding; nothing was sent`, {
+    throw new UsageError(`run ${id} was made with another binding; nothing was sent`, {
       hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
       code: 'other_profile',
     });
@@ -56,7 +56,7 @@ export function requireSameService(
   const setTenant = profile
     ? `: petstore config set tenant <name> --profile ${profile.value}`
     : ', in a profile of its own';
-  throw new UsageError(`run ${info.id} was made with the profile ${other}; nothing was sent`, {
+  throw new UsageError(`run ${id} was made with the profile ${other}; nothing was sent`, {
     hint: `if this is the same service, give --profile ${other}; else set a tenant for this service${setTenant}`,
     code: 'other_profile',
   });

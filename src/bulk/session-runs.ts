@@ -1,44 +1,47 @@
 import { doubtOf, type Intent } from '../writes/row.ts';
-import type { Verb } from './choose-run.ts';
-import { isOpen, type ListedRun, type RunList, readRun } from './list-runs.ts';
-import { createRun, type Run, type RunHeader, type Shard } from './run.ts';
+import type { Continuation } from './choose-run.ts';
+import { isOpen, type RunList, readLog } from './list-runs.ts';
+import { createLog, type Run, type RunHeader, type RunLog, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
 
 /** The run of a session, and the other runs that it must know. */
 export interface SessionRuns {
   /** All runs of this user, as listed after the target was locked. A dry run locks nothing. */
   readonly list: RunList;
-  readonly run: Run;
-  /** The run that an undo takes back. */
-  readonly undoneRun?: Run | undefined;
+  /** The run that is continued. A new run has not begun. */
+  readonly run: Run | undefined;
+  readonly log: RunLog;
+  /** The log of the run that an undo takes back. */
+  readonly undoneLog: RunLog | undefined;
 }
 
-/** Reads a run that is continued. An undo gets the rows that its run has applied since. @throws as `readRun`. */
-export async function readSessionRuns(list: RunList, { id, header }: ListedRun): Promise<SessionRuns> {
-  const run = await readRun(list, id);
-  if (header.undoes === undefined) return { list, run };
-  const undoneRun = await readRun(list, header.undoes);
-  return { list, run: extendUndo(run, undoneRun), undoneRun };
+/** Reads a run that is continued. An undo gets the rows that its run has applied since. @throws as `readLog`. */
+export async function readSessionRuns(list: RunList, run: Run): Promise<SessionRuns> {
+  const { undoes } = run.header;
+  const log = await readLog(list, run.id);
+  if (undoes === undefined) return { list, run, log, undoneLog: undefined };
+  const undoneLog = await readLog(list, undoes);
+  return { list, run, log: extendUndo(log, undoneLog), undoneLog };
 }
 
-/** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
+/** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readLog`. */
 export async function readNextRuns(
   list: RunList,
-  verb: Verb,
-  info: ListedRun,
+  verb: Continuation,
+  run: Run,
 ): Promise<SessionRuns | undefined> {
-  if (verb === 'resume') return isOpen(info) ? await readSessionRuns(list, info) : undefined;
-  const undo = info.header.undoes === undefined ? info.undo : info;
+  if (verb === 'resume') return isOpen(run) ? await readSessionRuns(list, run) : undefined;
+  const undo = run.header.undoes === undefined ? run.undo : run;
   if (undo && isOpen(undo)) return await readSessionRuns(list, undo);
   if (!undo) {
-    if (info.perhapsWritten === 0 && !isOpen(info)) return undefined;
-    const undoneRun = await readRun(list, info.id);
-    return { list, run: createUndoRun(undoneRun), undoneRun };
+    if (run.perhapsWritten === 0 && !isOpen(run)) return undefined;
+    const undoneLog = await readLog(list, run.id);
+    return { list, run: undefined, log: createUndo(run.id, undoneLog), undoneLog };
   }
   if (!list.runs.some(({ id }) => id === undo.header.undoes)) return undefined;
   // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
   const runs = await readSessionRuns(list, undo);
-  return runs.run.rows.some(isResumable) ? runs : undefined;
+  return runs.log.rows.some(isResumable) ? runs : undefined;
 }
 
 /**
@@ -46,9 +49,8 @@ export async function readNextRuns(
  * the opposite change. A record that the run created is removed if it is as created. An uncertain row becomes a row of the
  * undo too: the undo does not write it (`claimsOfUndoneRun`), but its report names it.
  */
-function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
-  const rows = writtenRows.filter(isPerhapsWritten).map(createUndoRow);
-  return createRun(
+function createUndo(id: string, { header, rows }: RunLog): RunLog {
+  return createLog(
     {
       ...header,
       kind: 'undo',
@@ -56,11 +58,10 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
       file: undefined,
       delivery: undefined,
       flags: { shard: shardOfUndo(header) },
-      rows: rows.length,
       invalid: 0,
       skipped: 0,
     },
-    rows,
+    rows.filter(isPerhapsWritten).map(createUndoRow),
   );
 }
 
@@ -73,9 +74,9 @@ export function shardOfUndo({ kind, flags }: Pick<RunHeader, 'kind' | 'flags'>):
  * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of the records that they created. Tries
  * a row again that the undo could not take back, unless the run still does not know whether it wrote the row.
  */
-function extendUndo(undo: Run, undoneRun: Run): Run {
+function extendUndo(undo: RunLog, undone: RunLog): RunLog {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
-  const rows = undoneRun.rows.flatMap((row) => {
+  const rows = undone.rows.flatMap((row) => {
     const earlierRow = earlierRows.get(row.line);
     if (!earlierRow) return isPerhapsWritten(row) ? createUndoRow(row) : [];
     const isTriedAgain = earlierRow.state.kind === 'failed' && !doubtOf(row);

@@ -24,7 +24,7 @@ import { endSession } from './end-session.ts';
 import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
-import { toListedRun } from './list-runs.ts';
+import { toRun } from './list-runs.ts';
 import { type Plan, type PlanSources, planRun, type RecordSource } from './plan.ts';
 import { createRecordList } from './record-list.ts';
 import { type Report, reportOutput, runsView } from './report.ts';
@@ -36,7 +36,7 @@ import {
   printedRows,
   rowTerms,
 } from './row-view.ts';
-import { type Run, runKinds, shardName } from './run.ts';
+import { endOf, type RunHeader, type RunLog, runKinds, shardName } from './run.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 /** The flags of a session. A resume takes them too. */
@@ -73,14 +73,15 @@ export async function runSession(
   mode: SessionMode,
 ): Promise<Output> {
   const { session, plan, guardError } = await planSession(context, runs, flags);
-  if (mode !== 'write') return previewOutput(runs.run, plan, mode === 'diff', guardError);
+  const { log } = runs;
+  if (mode !== 'write') return previewOutput(log, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
-  await confirmPlan(context, runs.run, plan);
+  await confirmPlan(context, log.header, plan);
   return reportOutput(context, await writePlan(context, runs, session, plan, flags));
 }
 
 /** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
-async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promise<void> {
+async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const isWrite = plan.rowsToWrite.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
@@ -96,14 +97,14 @@ async function confirmPlan(context: Context, { header }: Run, plan: Plan): Promi
  * Returns the output of a plan that is not written. A diff exits 8 if a row is to be written or cannot be written, and a dry run exits
  * 3 if a row cannot be written. A plan that breaks a guard is printed nevertheless.
  */
-function previewOutput(run: Run, plan: Plan, isDiff: boolean, guardError: UsageError | undefined): Output {
-  const problems = countProblems(run, plan);
+function previewOutput(log: RunLog, plan: Plan, isDiff: boolean, guardError: UsageError | undefined): Output {
+  const problems = countProblems(log, plan);
   const isOther = isDiff ? problems + plan.rowsToWrite.length > 0 : problems > 0;
   const otherCode = isDiff ? exitCodes.differs : exitCodes.partial;
   return {
     kind: 'list',
-    pages: inPages(printedRows(run, plan)),
-    notices: planNotices(run.header, plan),
+    pages: inPages(printedRows(log, plan)),
+    notices: planNotices(log.header, plan),
     exitCode: isOther ? otherCode : exitCodes.done,
     error: guardError,
   };
@@ -116,9 +117,9 @@ interface Session extends PlanSources {
 }
 
 /** @throws UsageError if the service cannot read or write the records of the run. */
-async function openSession(context: Context, run: Run): Promise<Session> {
+async function openSession(context: Context, log: RunLog): Promise<Session> {
   const { settings } = context;
-  const { noun, flags } = run.header;
+  const { noun, flags } = log.header;
   const client = await context.client('bulk');
   const stop = new Stop<CliError>();
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
@@ -127,8 +128,8 @@ async function openSession(context: Context, run: Run): Promise<Session> {
     return { port: createRecordPort(client, name, options), list: createRecordList(client, name) };
   };
   const records = sourceOf(noun);
-  requireOperations(client, records.port, run);
-  const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
+  requireOperations(client, records.port, log);
+  const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
   const stocks = deletesPets ? sourceOf('inventory') : undefined;
   return { client, stop, records, stocks, concurrency: settings.get('concurrency') };
 }
@@ -137,7 +138,7 @@ async function openSession(context: Context, run: Run): Promise<Session> {
 function requireOperations(
   { contract }: Client,
   port: RecordPort,
-  { header: { noun, kind, undoes }, rows }: Run,
+  { header: { noun, kind, undoes }, rows }: RunLog,
 ): void {
   const { operations } = nouns[noun];
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
@@ -152,12 +153,12 @@ function requireOperations(
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
-  const { run } = runs;
-  const session = await openSession(context, run);
+  const { log } = runs;
+  const session = await openSession(context, log);
   const { stop } = session;
   let recordsRead = 0;
   const activity = {
-    label: `reading ${rowTerms(run.header.noun).plural}`,
+    label: `reading ${rowTerms(log.header.noun).plural}`,
     unit: 'records',
     read: () => ({ done: recordsRead }),
   };
@@ -170,7 +171,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     context.interrupts.signal.throwIfAborted();
     // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
     if (stop.cause) throw stop.cause;
-    return { session, plan, guardError: guardErrorOf(run, plan, flags) };
+    return { session, plan, guardError: guardErrorOf(log, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     throw stop.cause ?? error;
@@ -183,7 +184,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
  */
 async function writePlan(
   context: Context,
-  { list, run }: SessionRuns,
+  runs: SessionRuns,
   { stop, client, records, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
@@ -196,14 +197,14 @@ async function writePlan(
     );
   };
   const total = plan.rowsToWrite.length;
-  const isFirstSession = run.id === undefined;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
-    using journal = await beginSession(list, run, plan.rows);
+    using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
     const { saveStore } = client;
-    const keeper = createRowKeeper(journal, { run, rowsToWrite, concurrency, stop, maxErrors, saveStore });
+    const keeper = createRowKeeper(journal, { rowsToWrite, concurrency, stop, maxErrors, saveStore });
     const { counts } = keeper;
-    const { kind, flags } = run.header;
+    const { begin, log } = journal;
+    const { kind, flags } = log.header;
     const activity = {
       label:
         (kind === 'undo' ? 'undoing' : 'applying') + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
@@ -220,7 +221,9 @@ async function writePlan(
     const startedMs = monotonicMs();
     if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
-    const ending = endSession(run, plan, journal, context.io.cwd, rejects);
-    return { ...toListedRun(run), rows: run.rows, isFirstSession, seconds, stop: stop.cause, ...ending };
+    const ending = endSession(plan, journal, context.io.cwd, rejects);
+    const run = toRun(begin, endOf(log), log.isEnded);
+    const isFirstSession = runs.run === undefined;
+    return { run, rows: log.rows, isFirstSession, seconds, stop: stop.cause, ...ending };
   });
 }

@@ -8,9 +8,9 @@ import { doubtOf, type Outcome } from '../writes/row.ts';
 import { writeNewRejects } from './end-session.ts';
 import { settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
-import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
-import type { Run } from './run.ts';
-import { idOfRow, isLeft, openRowCount, type RunRow, rowName, rowTotals } from './run-row.ts';
+import { findRun, listRuns, readHeader, readLog } from './list-runs.ts';
+import { endOf, openRowCount } from './run.ts';
+import { idOfRow, isLeft, type RunRow, rowName } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
 
@@ -33,16 +33,17 @@ export async function settleByHand(
 ): Promise<Output> {
   using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
-  const run = await readRun(list, runId);
+  const run = findRun(list, runId);
+  const log = await readLog(list, runId);
   const twice = names.find((one) =>
     names.some(({ name, madeId }) => name === one.name && madeId !== one.madeId),
   );
   if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
   // A row may be named twice, as `42` and as `line:7`.
-  const outcomes = [...new Map(names.map((name) => toOutcome(run, name, as)))];
+  const outcomes = [...new Map(names.map((name) => toOutcome(runId, log.rows, name, as)))];
   const { undoes } = run.header;
-  const undoneRun = undoes === undefined ? undefined : await readRun(list, undoes);
-  const unknown = undoneRun?.rows.find(
+  const undoneLog = undoes === undefined ? undefined : await readLog(list, undoes);
+  const unknown = undoneLog?.rows.find(
     (row) => doubtOf(row) && outcomes.some(([{ line }]) => line === row.line),
   );
   // If this ended the undo, the delivery could be booked again, and this row perhaps twice.
@@ -51,11 +52,11 @@ export async function settleByHand(
       `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
       settleFollowUp(context, undoes, [rowName(unknown)]).hint,
     );
-  using journal = new Journal(journalPath(list.folder, runId), run);
+  using journal = new Journal(list.folder, run, log);
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
-  const remaining = openRowCount(rowTotals(run.rows));
-  const rejects = remaining === 0 ? writeNewRejects(run, context.io.cwd) : undefined;
+  const remaining = openRowCount(endOf(log));
+  const rejects = remaining === 0 ? writeNewRejects(log, context.io.cwd) : undefined;
   if (remaining === 0) journal.appendEnd(rejects && resolve(context.io.cwd, rejects));
   const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or left`;
   return {
@@ -68,19 +69,17 @@ export async function settleByHand(
 
 /** @throws UsageError for a name that no row has, for a row whose state is certain, and for an applied create without an id. */
 function toOutcome(
-  run: Run,
+  runId: string,
+  rows: readonly RunRow[],
   { name, madeId }: NamedRow,
   as: 'applied' | 'failed',
 ): readonly [RunRow, Outcome] {
-  const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
+  const row = rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
-    throw new UsageError(
-      `run ${run.id} has no row ${name}`,
-      `\`petstore runs show ${run.id}\` lists its rows`,
-    );
+    throw new UsageError(`run ${runId} has no row ${name}`, `\`petstore runs show ${runId}\` lists its rows`);
   if (row.state.kind !== 'unknown' && !isLeft(row))
     throw new UsageError(
-      `run ${run.id}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
+      `run ${runId}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
     );
   const isCreate = row.intent.kind === 'create';
   if (!isCreate && madeId !== undefined)

@@ -8,8 +8,8 @@ import type { Output } from '../output/printer.ts';
 import { requireFreeDelivery } from './deliveries.ts';
 import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
-import { type RunRow, rowTotals } from './run-row.ts';
+import { createLog, endOf, type RunFlags, type RunHeader, type RunLog, rowCountOf, shardOf } from './run.ts';
+import type { RunRow } from './run-row.ts';
 import { bindingOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
 import { findTarget, lockTarget } from './target.ts';
@@ -37,7 +37,7 @@ export async function readCheckedInput<Row extends InputRow>(
   return input;
 }
 
-async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<Run> {
+async function toLog(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<RunLog> {
   const { settings } = context;
   const { file, format, rows, invalid, skipped, header: columns } = input;
   const header: RunHeader = {
@@ -52,11 +52,10 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
     name: file.name,
     file: file.path,
     delivery,
-    rows: rows.length + invalid.length + skipped,
     invalid: invalid.length,
     skipped,
   };
-  return createRun(header, rows, invalid);
+  return createLog(header, rows, invalid);
 }
 
 /** Turns an input into a run, and runs its first session. */
@@ -66,16 +65,17 @@ export async function startRun(
   flags: SessionFlags,
   mode = sessionMode(context),
 ): Promise<Output> {
-  const run = await toRun(context, input);
-  const { header } = run;
-  if (header.rows === 0) {
+  const log = await toLog(context, input);
+  const { header } = log;
+  const { counts } = endOf(log);
+  if (rowCountOf(counts) === 0) {
     const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
-    const zeros = toRunJson({ header, counts: rowTotals([]).counts });
+    const zeros = toRunJson({ header, counts });
     return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
   using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
-  if (mode === 'write') await requireFreeDelivery(context, list, run);
+  if (mode === 'write') await requireFreeDelivery(context, list, header);
   // Awaited, because the lock is released at the end of this function.
-  return await runSession(context, { list, run }, flags, mode);
+  return await runSession(context, { list, run: undefined, log, undoneLog: undefined }, flags, mode);
 }

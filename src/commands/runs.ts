@@ -1,10 +1,10 @@
 import { nouns } from '../api/nouns.ts';
 import { isFields, toJsonValue } from '../api/record-values.ts';
 import { continueRun, nextSessionView } from '../bulk/continue-run.ts';
-import { findRun, listRuns, readRun } from '../bulk/list-runs.ts';
+import { findRun, listRuns, type RunList, readLog } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
-import type { Run } from '../bulk/run.ts';
+import type { Run, RunLog } from '../bulk/run.ts';
 import { idOfRow, isPerhapsWritten } from '../bulk/run-row.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
@@ -46,14 +46,14 @@ async function readRuns({ io, notice }: Context, petId: bigint | undefined): Pro
   for (const { problem } of list.unreadable) await warn(problem);
   if (petId === undefined) return list.runs.map(toRunJson);
   const runs: JsonObject[] = [];
-  for (const info of list.runs) {
-    const run = await readRun(list, info.id).catch(warn);
-    if (run && hasWrittenPet(run, petId)) runs.push(toRunJson(info));
+  for (const run of list.runs) {
+    const log = await readLog(list, run.id).catch(warn);
+    if (log && hasWrittenPet(log, petId)) runs.push(toRunJson(run));
   }
   return runs;
 }
 
-function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
+function hasWrittenPet({ rows, header }: RunLog, petId: bigint): boolean {
   const isOfPets = header.noun === 'pets' || nouns[header.noun].isCount;
   return isOfPets && rows.some((row) => idOfRow(row) === petId && isPerhapsWritten(row));
 }
@@ -65,32 +65,30 @@ const show = verb({
   args: {
     run: argument('[run]', 'its id, such as r7 (default: the last run)', { offers: 'run' }),
   },
-  view: async (context, { run }) => createRowView((await findShown(context, run)).noun),
-  async run(context, { run: id }) {
-    const { list, info } = await findShown(context, id);
-    const run = await readRun(list, info.id);
-    const { printer, flags } = context;
+  view: async (context, { run }) => createRowView(findShown(await listRuns(context.io), run).header.noun),
+  async run({ io, printer, flags }, { run: id }) {
+    const list = await listRuns(io);
+    const log = await readLog(list, findShown(list, id).id);
     const isData = printer().content === 'documents' && flags.fields === undefined;
-    const isRemoved = run.header.kind === 'delete' && isData;
-    const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
+    const isRemoved = log.header.kind === 'delete' && isData;
+    const printed = isRemoved ? removedRecords(log) : rowsOfRun(log);
     return { kind: 'list', pages: inPages(printed as Iterable<object>) };
   },
 });
 
 /** Finds a run, by default the last. @throws UsageError if there is none. */
-async function findShown({ io }: Context, id: string | undefined) {
-  const list = await listRuns(io);
-  const info = id === undefined ? list.runs[0] : findRun(list, id);
-  if (!info) throw new UsageError('no runs yet');
-  return { list, info, noun: info.header.noun };
+function findShown(list: RunList, id: string | undefined): Run {
+  const run = id === undefined ? list.runs[0] : findRun(list, id);
+  if (!run) throw new UsageError('no runs yet');
+  return run;
 }
 
-function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
+function* rowsOfRun({ header, rows }: RunLog): Generator<PrintedRow> {
   for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
 }
 
 /** The records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
-function* removedRecords({ rows }: Run): Generator<JsonObject> {
+function* removedRecords({ rows }: RunLog): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
     if (row.state.kind !== 'applied' || !isFields(before)) continue;

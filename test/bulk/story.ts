@@ -11,7 +11,7 @@ export type Shop = StockServer & Workspace;
  */
 export type Scene =
   | readonly [line: string, report: string, ...texts: (RegExp | string)[]]
-  | ((shop: Shop) => void);
+  | ((shop: Shop) => void | Promise<void>);
 
 /** The facts of a report: `3: applied 1` is `{ code: 3, applied: 1 }`. */
 function factsOf(report: string): Record<string, number | string> {
@@ -31,7 +31,7 @@ async function play([{ counts, files }, ...scenes]: Story): Promise<void> {
   await using shop = await stockShop(counts, files);
   for (const scene of scenes) {
     if (typeof scene === 'function') {
-      scene(shop);
+      await scene(shop);
       continue;
     }
     const [line, expected, ...texts] = scene;

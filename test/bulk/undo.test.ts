@@ -45,7 +45,10 @@ stories({
     setting({ 1: 7 }),
     ['undo r2 --yes', '3: failed 1'],
     ['undo r1 --yes', '3: failed 1', 'its undo has left it alone'],
-    ({ run }) => run('runs -o json').then(({ stdout }) => expect(stdout).not.toMatch('"open"')),
+    async ({ run }) => {
+      const { stdout } = await run('runs -o csv --no-header --fields id,state');
+      expect(stdout).toBe('r4,finished\nr3,finished\nr2,partly undone\nr1,partly undone\n');
+    },
     counts(7),
   ],
   'a value that a later run could not replace is taken back': [
