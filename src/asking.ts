@@ -24,9 +24,9 @@ export function canAsk(context: Context): boolean {
 /** Opens the prompt, if questions are possible. */
 export async function openPrompt(context: Context): Promise<Prompt | undefined> {
   if (!canAsk(context)) return undefined;
-  const { io, interrupts } = context;
+  const { io, stop } = context;
   const { createPrompt } = await import('./input/prompt.ts');
-  return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
+  return createPrompt(io, { signal: stop.stopped, style: await context.style('stderr') });
 }
 
 /**

@@ -94,7 +94,7 @@ async function openClient(
   return createClient({
     ...service,
     limits: chooseLimits(settings, purpose),
-    signal: context.interrupts.signal,
+    signal: context.stop.abandoned,
     secrets: context.secrets,
     observe: createObserver(context, purpose),
   });

@@ -12,7 +12,7 @@ import type { Style } from './output/style.ts';
 import { UsageError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
-import type { Interrupts } from './process/signals.ts';
+import type { Stop } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 import type { Row } from './writes/row.ts';
 
@@ -29,7 +29,7 @@ export interface Context extends Pick<Notices, 'notice'> {
   readonly io: Io;
   /** Texts that must never be shown or written. The streams of `io` mask them. */
   readonly secrets: Secrets;
-  readonly interrupts: Interrupts;
+  readonly stop: Stop;
   /** Shows the progress of work that takes long. */
   readonly liveLine: LiveLine;
   readonly flags: GlobalFlags;

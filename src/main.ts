@@ -7,10 +7,10 @@ import { createPrinter, formats } from './output/printer.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
 import { withinLimits } from './process/deadline.ts';
-import { CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
+import { CliError, exitCodes, isInterruption, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { createSecrets } from './process/secrets.ts';
-import { createInterrupts } from './process/signals.ts';
+import { Stop } from './process/signals.ts';
 import { sanitize } from './process/text.ts';
 
 /** Runs one command line and returns its exit code. It prints the error that a command throws. @param argv the words after `petstore`. */
@@ -18,7 +18,8 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   // First, because any error may quote the token, which the streams mask.
   const secrets = createSecrets(processIo.env);
   const { io, liveLine } = openStreams(processIo, secrets);
-  const interrupts = createInterrupts(io);
+  const stop = new Stop();
+  const ignoreSignals = io.onSignal(stop.onSignal);
   const [{ readCommandLine }, { program }] = await Promise.all([
     import('./cli/command-line.ts'),
     import('./commands/index.ts'),
@@ -34,22 +35,24 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     isQuiet: settings.get('quiet'),
     isSilent: isCompletion,
   });
-  const context = openContext({ io, secrets, liveLine, interrupts, flags, settings }, notices);
-  const running = commandLine.run(context);
+  const context = openContext({ io, secrets, liveLine, stop, flags, settings }, notices);
   try {
-    return await withinLimits({ signals: [interrupts.signal] }, () => running);
+    const exitCode = await withinLimits({ signals: [stop.ended] }, () => commandLine.run(context));
+    if (exitCode === exitCodes.done && stop.interruption) throw stop.interruption;
+    return exitCode;
   } catch (thrown) {
-    const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
+    // An interrupted call says more than the signal, and any other error may only be a result of the signal.
+    const error = isInterruption(thrown) ? thrown : (stop.interruption ?? thrown);
     // A reader that leaves early is not a failure.
     if (error instanceof OutputClosedError) return exitCodes.done;
     return await report(error, context, { notices, hasJsonErrors });
   } finally {
-    interrupts.release();
+    ignoreSignals();
     liveLine.close();
   }
 }
 
-type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'interrupts' | 'flags' | 'settings'>;
+type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'stop' | 'flags' | 'settings'>;
 
 /** Makes the context of a command. */
 function openContext(parts: ContextParts, notices: Notices): Context {
@@ -86,9 +89,9 @@ async function readContract(io: Io, settings: Settings): Promise<Contract> {
   return readBoundContract(io, new URL(baseUrl).origin, settings) ?? builtInContract;
 }
 
-async function readTokenOf({ io, interrupts, settings }: ContextParts, setting: TokenSetting) {
+async function readTokenOf({ io, stop, settings }: ContextParts, setting: TokenSetting) {
   const { readToken } = await import('./config/credential.ts');
-  return readToken(setting, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
+  return readToken(setting, { io, signal: stop.abandoned, timeoutMs: settings.get('timeout') });
 }
 
 /** Wraps a function so that it runs once for each argument; later calls return the same result. Objects are compared by identity. */
@@ -100,17 +103,6 @@ function memoize<Args extends readonly [unknown?], Value>(
     if (!results.has(args[0])) results.set(args[0], make(...args));
     return results.get(args[0]) as Value;
   };
-}
-
-/** How long the work of an interrupted command may take to end, in milliseconds. */
-const endMs = 200;
-
-/** Returns the error of an interrupted command. The error of its work says more than the error of the signal, but may come too late. */
-async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
-  const workError = await withinLimits({ limitMs: endMs }, () => running).catch((error: unknown) => error);
-  const isSame =
-    workError instanceof CliError && signalError instanceof CliError && workError.kind === signalError.kind;
-  return isSame ? workError : signalError;
 }
 
 /** Prints an error, and returns its exit code. */
@@ -126,7 +118,8 @@ async function report(
     ? errorJson(error, notices.warnings)
     : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
-  await io.stderr.write(text + stack).catch(() => {});
+  // Not awaited, because a stalled reader would keep an interrupted command alive. The end of the process flushes it.
+  void io.stderr.write(text + stack).catch(() => {});
   return error.exitCode;
 }
 

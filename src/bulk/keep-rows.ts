@@ -41,7 +41,7 @@ function keepMark(journal: Journal, mark: Extract<RunEvent, { kind: 'mark' }>): 
 }
 
 /** Keeps something in the journal. Returns false if that fails: then the run stops, and no request begins. */
-function keepOrStop(stop: Stop<CliError>, keep: () => void): boolean {
+function keepOrStop(stop: Stop, keep: () => void): boolean {
   try {
     keep();
     return true;
@@ -66,7 +66,7 @@ interface KeeperOptions {
   readonly rowsToWrite: readonly RunRow[];
   /** The most rows at a time. */
   readonly concurrency: number;
-  readonly stop: Stop<CliError>;
+  readonly stop: Stop;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
   /** Saves the embedded store. Other services have none. */

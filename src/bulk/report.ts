@@ -96,7 +96,7 @@ export function runError(
   return new CliError(
     stopKind ?? kindOf(counts, header.undoes !== undefined),
     `${subject}: ${facts.join('; ')}`,
-    { hint, isPerhapsApplied: counts.unknown > 0 },
+    { hint, signal: stop?.details.signal, isPerhapsApplied: counts.unknown > 0 },
   );
 }
 

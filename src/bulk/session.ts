@@ -9,14 +9,8 @@ import type { View } from '../output/columns.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import {
-  type CliError,
-  exitCodes,
-  InterruptedError,
-  type Signal,
-  type UsageError,
-} from '../process/errors.ts';
-import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
+import { exitCodes, type UsageError } from '../process/errors.ts';
+import { graceMs } from '../process/signals.ts';
 import { countText, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
@@ -113,15 +107,13 @@ function previewOutput(log: RunLog, plan: Plan, isDiff: boolean, guardError: Usa
 /** What a session works with. */
 interface Session extends PlanSources {
   readonly client: Client;
-  readonly stop: Stop<CliError>;
 }
 
 /** @throws UsageError if the service cannot read or write the records of the run. */
 async function openSession(context: Context, log: RunLog): Promise<Session> {
-  const { settings } = context;
+  const { settings, stop } = context;
   const { noun, flags } = log.header;
   const client = await context.client('bulk');
-  const stop = new Stop<CliError>();
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
   const sourceOf = (name: NounName): RecordSource => {
@@ -131,7 +123,7 @@ async function openSession(context: Context, log: RunLog): Promise<Session> {
   requireOperations(client, records.port, log);
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
   const stocks = deletesPets ? sourceOf('inventory') : undefined;
-  return { client, stop, records, stocks, concurrency: settings.get('concurrency') };
+  return { client, records, stocks, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
@@ -154,8 +146,8 @@ function requireOperations(
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
   const { log } = runs;
+  const { stop } = context;
   const session = await openSession(context, log);
-  const { stop } = session;
   let recordsRead = 0;
   const activity = {
     label: `reading ${rowTerms(log.header.noun).plural}`,
@@ -168,7 +160,6 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
         recordsRead += 1;
       }),
     );
-    context.interrupts.signal.throwIfAborted();
     // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
     if (stop.cause) throw stop.cause;
     return { session, plan, guardError: guardErrorOf(log, plan, flags) };
@@ -185,19 +176,19 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { stop, client, records, concurrency }: Session,
+  { client, records, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
-  const stopBy = (signal: Signal) => {
-    stop.trigger(new InterruptedError(signal));
+  const { stop } = context;
+  const tellFirst = () => {
     void context.notice(
       'status',
       `stopping: waiting up to ${durationText(graceMs)} for requests in flight; a second signal stops at once`,
     );
   };
   const total = plan.rowsToWrite.length;
-  return inTwoSteps(context.interrupts, stop, stopBy, async () => {
+  return stop.inTwoSteps(tellFirst, async () => {
     using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
     const { saveStore } = client;

@@ -68,7 +68,7 @@ const lockNamePattern = /^(target-[\da-f]+)\.(?:whole|(\d+)-of-(\d+))\.lock$/;
  * @throws CliError `unavailable`, retryable, if another run holds the target and does not end in time.
  */
 export async function lockTarget(
-  { io, interrupts, notice }: Context,
+  { io, stop, notice }: Context,
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
   { lockWaitMs = 0 }: { readonly lockWaitMs?: number | undefined },
 ): Promise<Disposable> {
@@ -102,6 +102,6 @@ export async function lockTarget(
         retryable: true,
       });
     if (!isTold) await notice('status', `waiting for ${holder}`);
-    await sleep(Math.min(200, remainingMs), interrupts.signal);
+    await sleep(Math.min(200, remainingMs), stop.stopped);
   }
 }

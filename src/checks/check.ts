@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
 import type { Context } from '../context.ts';
 import { errorMessage } from '../output/messages.ts';
-import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
+import { CliError, type ExitCode, isInterruption, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 
@@ -134,7 +134,7 @@ export class FindingError extends Error {
  * the state `error`.
  */
 export function findingOfError(error: unknown): Finding {
-  if (error instanceof InterruptedError) throw error;
+  if (isInterruption(error)) throw error;
   if (error instanceof FindingError) return error.finding;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
   const { method, url, status, requestId, hint, noAnswer } = error.details;

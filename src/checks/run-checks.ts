@@ -32,7 +32,7 @@ export interface CheckResult extends Omit<Check, 'run' | 'findFault'>, Finding {
 }
 
 /** Returns a clause that says why the checks were stopped, if they were. */
-export function stopReasonOf(stopped: AbortSignal): string | undefined {
+function stopReasonOf(stopped: AbortSignal): string | undefined {
   return stopped.aborted ? messageOf(stopped.reason) : undefined;
 }
 

@@ -1,23 +1,12 @@
 import { isEmbeddedUrl } from '../api/http.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
-import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
-import { graceMs, type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
+import { CliError, exitCodes, interruption, type Signal } from '../process/errors.ts';
+import { graceMs, type Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, type CheckedService, fail, groupOf, isFailure } from './check.ts';
 import type { SelectedChecks } from './check-table.ts';
-import {
-  type CheckResult,
-  exitCodeOf,
-  resultOf,
-  runCheck,
-  runChecks,
-  skippedResult,
-  stopReasonOf,
-} from './run-checks.ts';
+import { type CheckResult, exitCodeOf, resultOf, runCheck, runChecks, skippedResult } from './run-checks.ts';
 import type { SmokeReport } from './smoke-report.ts';
-
-/** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
-type WhyStopped = Signal | 'max-time';
 
 /**
  * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
@@ -31,27 +20,25 @@ export async function runSmoke(
   selected: SelectedChecks,
   { waitMs, maxTimeMs }: { readonly waitMs: number; readonly maxTimeMs: number | undefined },
   print: (line: string) => Promise<void>,
-  interrupts: Interrupts,
+  stop: Stop,
 ): Promise<SmokeReport> {
   const write = selected.writes.length > 0;
-  const stop = new Stop<WhyStopped>();
-  const stopBy = (signal: Signal) => {
-    stop.trigger(signal, `stopped by ${signal}`);
+  const tellFirst = (signal: Signal) => {
     const choice = signal === 'SIGINT' ? '; press Ctrl-C again to leave them' : '';
     if (write) void print(`stopped: removing the records of this run${choice}`);
   };
   if (maxTimeMs !== undefined) {
     const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
-    setTimeout(() => stop.trigger('max-time', why), Math.min(maxTimeMs, longestTimerMs)).unref();
+    const stopLate = () => stop.trigger(new CliError('check-failed', why));
+    setTimeout(stopLate, Math.min(maxTimeMs, longestTimerMs)).unref();
   }
   const startedAt = new Date();
   const startedMs = monotonicMs();
-  return inTwoSteps(interrupts, stop, stopBy, async () => {
+  return stop.inTwoSteps(tellFirst, async () => {
     const reads = await runUntilGreen(selected.reads, service, waitMs, stop.stopped, print);
     const writes = await runWriteChecks(selected, service, reads.find(isFailure), stop);
     const ran = [...reads, ...writes];
-    const signal = stop.cause === 'max-time' ? undefined : stop.cause;
-    const failures = failureIfIncomplete(ran, service, stop, signal);
+    const failures = failureIfIncomplete(ran, service, stop);
     const { baseUrl } = service.client;
     return {
       target: isEmbeddedUrl(baseUrl) ? 'the embedded store' : baseUrl,
@@ -60,7 +47,6 @@ export async function runSmoke(
       write,
       results: [...ran, ...failures],
       exitCode: exitCodeOf([...failures, ...ran]),
-      signal,
     };
   });
 }
@@ -97,12 +83,13 @@ async function runWriteChecks(
   { writes, cleanUp }: SelectedChecks,
   service: CheckedService,
   failed: CheckResult | undefined,
-  stop: Stop<WhyStopped>,
+  stop: Stop,
 ): Promise<CheckResult[]> {
   if (writes.length === 0) return [];
   if (failed) return writes.map((check) => skippedResult(check, `${failed.id} failed`));
   const results = await runChecks(writes, service, stop.stopped);
-  setTimeout(() => stop.abandon('the time for cleaning up is over'), graceMs).unref();
+  const reason = interruption(undefined, 'the time for cleaning up is over');
+  setTimeout(() => stop.abandon(reason), graceMs).unref();
   return [...results, await runCheck(cleanUp, service, stop.abandoned)];
 }
 
@@ -112,21 +99,17 @@ async function runWriteChecks(
 function failureIfIncomplete(
   results: readonly CheckResult[],
   service: CheckedService,
-  { stopped }: Stop<WhyStopped>,
-  signal: Signal | undefined,
+  { cause }: Stop,
 ): CheckResult[] {
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (groupOf(id) !== 'reach' || isFailure({ state }));
-  const stopReason = stopReasonOf(stopped);
-  if (stopReason === undefined && results.some(isEnough)) return [];
-  const { 'check-failed': checkFailed, usage } = exitCodes;
-  const stopCode = signal ? new InterruptedError(signal).exitCode : checkFailed;
-  const finding =
-    stopReason === undefined
-      ? fail('no check besides reach ran', {
-          hint: '`petstore help checks` lists the checks',
-          exitCode: usage,
-        })
-      : fail(stopReason, { exitCode: stopCode });
+  if (!cause && results.some(isEnough)) return [];
+  const { signal } = cause?.details ?? {};
+  const finding = cause
+    ? fail(signal ? `stopped by ${signal}` : cause.message, { exitCode: cause.exitCode })
+    : fail('no check besides reach ran', {
+        hint: '`petstore help checks` lists the checks',
+        exitCode: exitCodes.usage,
+      });
   return [resultOf({ id: 'run/complete', isPrerequisite: true }, [finding], service)];
 }

@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { paintState, plainStyle, type Style } from '../output/style.ts';
-import type { ExitCode, Signal } from '../process/errors.ts';
+import type { ExitCode } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { breakRunnerCommands, countText, durationText, escapeMarkup, sanitize } from '../process/text.ts';
 import { type CheckState, type Finding, groupOf, isFailure, states } from './check.ts';
@@ -27,8 +27,6 @@ export interface SmokeReport {
   /** The results of all checks, in the order of the groups. */
   readonly results: readonly CheckResult[];
   readonly exitCode: ExitCode;
-  /** The signal that stopped the checks. */
-  readonly signal?: Signal | undefined;
 }
 
 function totalsOf(results: readonly CheckResult[]): Readonly<Record<CheckState | 'checks', number>> {

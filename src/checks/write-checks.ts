@@ -6,7 +6,6 @@ import { attemptDetails } from '../client/judge-write.ts';
 import { showCommand } from '../context.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
-import { StoppedError } from '../process/signals.ts';
 import { countText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
@@ -139,7 +138,7 @@ type SettledTestRecord = SettledRow & { readonly outcome: Outcome };
  * Writes a test record by the loop of all writes.
  *
  * @param id undefined if the write creates a record that gets its id from the service.
- * @throws StoppedError if it was stopped before anything was sent.
+ * @throws an interruption if it was stopped before anything was sent.
  */
 async function writeTestRecord(
   context: CheckContext,
@@ -150,7 +149,7 @@ async function writeTestRecord(
   const { signal: stopped } = context;
   const port = recordPortOf(context, noun);
   const { outcome, ...settled } = await settle(port, { id, intent }, { stopped });
-  if (!outcome) throw stopped.reason ?? new StoppedError();
+  if (!outcome) throw stopped.reason;
   return { ...settled, outcome };
 }
 

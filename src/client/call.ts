@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly whyNoCredential?: string | undefined;
   readonly transport: Transport;
   readonly limits: CallLimits;
-  /** Aborted when the command is interrupted. */
+  /** Aborted when requests in flight are abandoned. */
   readonly signal: AbortSignal;
   /** Masked in each text of the service that an error quotes. */
   readonly secrets: Secrets;

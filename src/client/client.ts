@@ -41,7 +41,7 @@ export interface Client
   /**
    * Writes by one operation, and judges the result. An error status and a missing answer are results too, not errors.
    *
-   * @throws UsageError as `read`. StoppedError or InterruptedError if it was certainly not sent.
+   * @throws UsageError as `read`. An interruption if it was certainly not sent.
    */
   write(id: OperationId, input: CallInput, options?: CallOptions): Promise<JudgedWrite>;
   /**

@@ -5,15 +5,8 @@ import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { boundResultSchemas } from '../api/schemas.ts';
-import {
-  CliError,
-  type ErrorDetails,
-  InterruptedError,
-  messageOf,
-  type NoAnswer,
-} from '../process/errors.ts';
+import { CliError, type ErrorDetails, isInterruption, messageOf, type NoAnswer } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
-import { StoppedError } from '../process/signals.ts';
 import { type Attempt, type FailureVerdict, isPerhapsApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions, OperationCall } from './call.ts';
 import { parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
@@ -96,15 +89,14 @@ export function judgeSuccess(
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */
 export function judgeFailure(error: unknown, attempt: Attempt | undefined): JudgedWrite {
-  const cliError = error instanceof CliError ? error : undefined;
-  if (!attempt || !(cliError || error instanceof StoppedError)) throw error;
-  if (cliError && !(cliError instanceof InterruptedError)) {
-    const reason = { ...codeOfError(cliError), message: cliError.message };
-    return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
+  if (!attempt || !(error instanceof CliError)) throw error;
+  if (!isInterruption(error)) {
+    const reason = { ...codeOfError(error), message: error.message };
+    return { verdict: verdictOf(attempt), attempt, reason, error };
   }
   if (!isPerhapsApplied([attempt])) throw error;
   const reason = { code: 'interrupted', message: 'petstore was stopped before the answer came' } as const;
-  return { verdict: 'pending', attempt, reason, error: cliError };
+  return { verdict: 'pending', attempt, reason, error };
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */

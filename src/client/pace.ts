@@ -1,7 +1,7 @@
 import { isSafeMethod } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
-import { type Stop, StoppedError } from '../process/signals.ts';
+import type { Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Attempt, isAnswered, statusRule } from './answer-table.ts';
 import { retryDelay } from './retry.ts';
@@ -9,29 +9,25 @@ import { retryDelay } from './retry.ts';
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 const maxRetryWaitMs = 120_000;
 
-/** An outage is this number of attempts in a row without an answer of the service. */
+/** An outage is this number of attempts in a row without an answer of the service. Then one request at a time tries again. */
 const maxUnanswered = 20;
-/** A run whose service is dead stops within a minute, even if the user allows each call more time. */
-const longestPatienceMs = 30_000;
+/** The number of these requests. Without an answer to the last one the run stops. */
+const maxProbes = 10;
+/** The longest time between two of them, in milliseconds. A dead service is told within a minute. */
+const longestProbeMs = 3000;
 /** How long nothing at all may answer, neither the service nor a gateway. A pause does not count. */
 const longestSilenceMs = 60_000;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
-  /**
-   * The stop of the run, and the error that ends it. The pace stops the run if the service asks to wait too long, or does not
-   * answer any more.
-   */
-  readonly stop: Stop<CliError>;
+  /** The pace stops the run if the service asks to wait too long, or does not answer any more. */
+  readonly stop: Stop;
   private readonly intervalMs: number;
-  private readonly patienceMs: number;
-  private inFlight = 0;
+  private readonly probeMs: number;
   private pausedUntil = 0;
   private nextAt = 0;
   /** The number of attempts in a row without an answer of the service. */
   private unanswered = 0;
-  /** When the first of them ended. */
-  private unansweredSince = 0;
   /** True if one of them is a write. */
   private isWriteLost = false;
   /** When the last response came, or when the first attempt after it began that got none. */
@@ -39,25 +35,24 @@ export class Pace {
 
   /**
    * @param rate the most requests a second, unlimited by default. Each attempt counts.
-   * @param patienceMs how long an outage may last before the run stops, but at most `longestPatienceMs`.
+   * @param timeoutMs the time that a call may take. In an outage, requests follow each other after a tenth of it.
    */
-  constructor(rate: number | undefined, stop: Stop<CliError>, patienceMs: number) {
-    this.patienceMs = Math.min(patienceMs, longestPatienceMs);
+  constructor(rate: number | undefined, stop: Stop, timeoutMs: number) {
     this.intervalMs = rate === undefined ? 0 : 1000 / rate;
+    this.probeMs = Math.min(timeoutMs / maxProbes, longestProbeMs);
     this.stop = stop;
-    stop.stopped.addEventListener('abort', () => this.abandonIfIdle());
   }
 
   /**
    * Waits for the turn of an attempt. Returns undefined if the attempt can start at once, which saves a turn of the event loop.
    *
-   * @throws StoppedError if the run has stopped.
+   * @throws an interruption if the run has stopped.
    */
   waitForTurn(): Promise<void> | undefined {
-    if (this.stop.cause) throw new StoppedError();
+    this.stop.stopped.throwIfAborted();
     const waitMs = this.reserveTurn();
-    if (waitMs > 0) return this.waitAndCount(waitMs);
-    this.count();
+    if (waitMs > 0) return this.wait(waitMs);
+    this.begin();
     return undefined;
   }
 
@@ -65,7 +60,6 @@ export class Pace {
   attemptEnded(attempt: Attempt): void {
     const { response, error, retryAfterMs } = attempt;
     const status = response?.status;
-    this.inFlight -= 1;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
       this.stop.trigger(
         new CliError(
@@ -74,18 +68,15 @@ export class Pace {
         ),
       );
     this.pauseFor(retryAfterMs ?? (statusRule(status).pauses ? retryDelay(1) : 0));
-    const isDead = this.countAnswer(attempt);
-    if (isDead) {
-      const last = error?.message ?? `the last one was ${status}`;
-      const message = `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
-      const hint = 'see `petstore doctor` with the same flags';
-      this.stop.trigger(new CliError('unavailable', message, { hint, status }));
-    }
-    if (this.stop.cause) this.abandonIfIdle();
+    if (!this.isDead(attempt)) return;
+    const last = error?.message ?? `the last one was ${status}`;
+    const message = `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
+    const hint = 'see `petstore doctor` with the same flags';
+    this.stop.trigger(new CliError('unavailable', message, { hint, status }));
   }
 
   /** Counts the answer to an attempt, or its absence. @returns true if the run gives up on the service. */
-  private countAnswer(attempt: Attempt): boolean {
+  private isDead(attempt: Attempt): boolean {
     const now = monotonicMs();
     const isWrite = !isSafeMethod(attempt.request.method);
     // The attempt may have begun before the last response.
@@ -97,37 +88,32 @@ export class Pace {
       if (!this.isWriteLost) this.unanswered = 0;
       return false;
     }
-    if (this.unanswered === 0) this.unansweredSince = now;
-    this.unanswered += 1;
     this.isWriteLost ||= isWrite;
+    // A request of an outage counted when it began: others that began before it end without an answer too.
+    if (this.unanswered < maxUnanswered) this.unanswered += 1;
+    const silentMs = now - Math.max(this.silentSince, this.pausedUntil);
     return (
-      (this.isOutage() && now - this.unansweredSince >= this.patienceMs) ||
-      (this.unanswered > 1 && now - Math.max(this.silentSince, this.pausedUntil) >= longestSilenceMs)
+      this.unanswered >= maxUnanswered + maxProbes || (this.unanswered > 1 && silentMs >= longestSilenceMs)
     );
   }
 
-  private isOutage(): boolean {
-    return this.unanswered >= maxUnanswered;
+  private begin(): void {
+    if (this.unanswered < maxUnanswered) return;
+    this.unanswered += 1;
+    this.pauseFor(this.probeMs);
   }
 
   private pauseFor(pauseMs: number): void {
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
   }
 
-  private async waitAndCount(firstWaitMs: number): Promise<void> {
+  private async wait(firstWaitMs: number): Promise<void> {
     for (let waitMs = firstWaitMs; waitMs > 0; ) {
       await sleep(waitMs, this.stop.stopped);
       // Another attempt may have begun a pause meanwhile.
       waitMs = this.pausedUntil > monotonicMs() ? this.reserveTurn() : 0;
     }
-    this.count();
-  }
-
-  /** Counts a request from its start, because its end may never be reported. */
-  private count(): void {
-    this.inFlight += 1;
-    // In an outage one request at a time finds out whether the service answers again, so that few rows lose a retry.
-    if (this.isOutage()) this.pauseFor(this.patienceMs / 10);
+    this.begin();
   }
 
   /** Takes the next turn by pause and rate, and returns the milliseconds until then. */
@@ -138,10 +124,5 @@ export class Pace {
     if (this.intervalMs > 0) this.nextAt = turn + this.intervalMs;
     // Timers have a resolution of a millisecond, so a shorter wait would take as long as that.
     return turn - now >= 1 ? turn - now : 0;
-  }
-
-  /** Ends the delays before further attempts: a stopped run waits only for requests that are in flight. */
-  private abandonIfIdle(): void {
-    if (this.inFlight === 0) this.stop.abandon();
   }
 }

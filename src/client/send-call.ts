@@ -8,7 +8,7 @@ import {
   shownUrl,
 } from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
+import { CliError, isInterruption } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
@@ -28,15 +28,14 @@ interface UnansweredCall extends CallSoFar {
  * Sends a call until it has a final response or its deadline passes. Retries where that is safe and may help, and follows redirects
  * within one origin.
  *
- * @returns the answer, or an error: a CliError if none came, InterruptedError if the client's signal was aborted, StoppedError if
- *   the signal of the options or of the pace was aborted.
+ * @returns the answer, or an error: a CliError if none came, an interruption if a signal was aborted or the run has stopped.
  */
 export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
   const { client, options } = call;
   const { pace } = options;
-  const signals = [client.signal, options.signal, pace?.stop.abandoned].filter(
-    (signal) => signal !== undefined,
-  );
+  const signals = [client.signal, options.signal].filter((signal) => signal !== undefined);
+  // A run that has stopped waits only for requests in flight.
+  const stopped = pace?.stop.stopped ?? client.signal;
   const attempts: Attempt[] = [];
   let { deadlineMs } = options;
   try {
@@ -52,7 +51,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
       options.afterAttempt?.(attempt);
       const { nextDelayMs, request, response, error } = attempt;
       if (nextDelayMs !== undefined) {
-        await sleep(nextDelayMs, ...signals);
+        await sleep(nextDelayMs, ...signals, stopped);
         continue;
       }
       if (error || !response) throw error;
@@ -62,8 +61,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
       return { call, attempts, request, status, headers, body, error: answerError };
     }
   } catch (thrown) {
-    const error = errorOfCall({ call, attempts }, client.signal.aborted ? client.signal.reason : thrown);
-    return { call, attempts, error };
+    return { call, attempts, error: errorOfCall({ call, attempts }, thrown) };
   }
 }
 
@@ -80,7 +78,7 @@ export async function fetchValue(call: OperationCall) {
 }
 
 function errorOfCall(soFar: CallSoFar, error: unknown): unknown {
-  if (!(error instanceof InterruptedError)) return callError(soFar, error);
+  if (!isInterruption(error)) return callError(soFar, error);
   return isPerhapsApplied(soFar.attempts) ? error.with(callDetails(soFar)) : error;
 }
 

@@ -84,7 +84,7 @@ function parseShare(text: string): number {
  */
 async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<number> {
   const store = storeToServe(context, flags);
-  const stop = new Promise<void>((done) => context.interrupts.takeOver(() => done()));
+  const stop = new Promise<void>((done) => context.stop.takeOver(() => done()));
   const server = await openServer(context, flags, store);
   const { host } = flags;
   try {
@@ -167,7 +167,7 @@ async function runChildCommand(
     env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
     stdio: 'inherit',
   });
-  context.interrupts.takeOver((signal) => passSignal(context, signal, child));
+  context.stop.takeOver((signal) => passSignal(context, signal, child));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error)}`)));
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));

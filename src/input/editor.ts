@@ -4,9 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Notices } from '../output/messages.ts';
-import { CliError, fileError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, fileError, interruption, messageOf, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import type { Interrupts } from '../process/signals.ts';
+import type { Stop } from '../process/signals.ts';
 import { sanitize, shellWord } from '../process/text.ts';
 
 /**
@@ -39,7 +39,7 @@ interface Editing<Value, Result> {
 
 interface EditorContext extends Pick<Notices, 'notice'> {
   readonly io: Io;
-  readonly interrupts: Interrupts;
+  readonly stop: Stop;
   readonly flags: { readonly dryRun?: boolean | undefined };
 }
 
@@ -131,10 +131,10 @@ async function writeText(path: string, text: string): Promise<void> {
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Runs a command line in a shell, because the variable may hold arguments: `code --wait`. */
-async function runEditor({ io, interrupts }: EditorContext, line: string): Promise<void> {
+async function runEditor({ io, stop }: EditorContext, line: string): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
   // The editor gets Ctrl-C from the terminal too, and may use it as an ordinary key.
-  const release = interrupts.takeOver((signal) => {
+  const release = stop.takeOver((signal) => {
     if (signal !== 'SIGINT') child.kill(signal);
   });
   try {
@@ -142,7 +142,7 @@ async function runEditor({ io, interrupts }: EditorContext, line: string): Promi
       child.on('error', reject).on('close', (...end) => resolve(end));
     });
     const endSignal = endSignals.find((each) => signal === each || code === 128 + constants.signals[each]);
-    if (endSignal) throw new InterruptedError(endSignal);
+    if (endSignal) throw interruption(endSignal);
     if (code !== 0)
       throw new CliError('failed', `${line}: the editor ended with ${signal ?? `code ${code}`}`);
   } finally {

@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
-import { CliError, InterruptedError, UsageError } from '../process/errors.ts';
+import { CliError, interruption, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 
-/** Asks questions on stderr. Ctrl-C throws InterruptedError, the end of the input UsageError. */
+/** Asks questions on stderr. Ctrl-C throws an interruption, the end of the input UsageError. */
 export interface Prompt {
   /** Asks for a text until it can be parsed, and returns its value. @param parse throws a CliError that says what is wrong */
   text<Value>(message: string, parse: (text: string) => Value | Promise<Value>): Promise<Value>;
@@ -59,7 +59,7 @@ interface Streams {
   readonly signal: AbortSignal;
 }
 
-/** Asks a question. @throws InterruptedError or UsageError if it is not answered. */
+/** Asks a question. @throws an interruption or UsageError if it is not answered. */
 async function answerTo<Value>(
   io: Io,
   { signal, style }: PromptOptions,
@@ -74,7 +74,7 @@ async function answerTo<Value>(
     setImmediate(() =>
       inputEnd.abort(new UsageError('no answer: the input has ended', { code: 'declined' })),
     );
-  const onHangup = () => inputEnd.abort(new InterruptedError('SIGHUP'));
+  const onHangup = () => inputEnd.abort(interruption('SIGHUP'));
   input.on('pause', end).on('end', end).on('error', onHangup);
   const stop = AbortSignal.any([signal, inputEnd.signal]);
   const listeners = new Set(input.listeners('error'));
@@ -87,7 +87,7 @@ async function answerTo<Value>(
     return await answer;
   } catch (error) {
     if (stop.aborted) throw stop.reason;
-    if (error instanceof Error && error.name === 'ExitPromptError') throw new InterruptedError('SIGINT');
+    if (error instanceof Error && error.name === 'ExitPromptError') throw interruption('SIGINT');
     throw error;
   } finally {
     input.off('pause', end).off('end', end).off('error', onHangup);

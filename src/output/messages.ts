@@ -87,8 +87,7 @@ export function errorJson(error: CliError, warnings: ReadonlySet<string>): strin
 function toJson(error: CliError): object {
   const { code, status, method, url, attempts, retryable, isPerhapsApplied, requestId, hint } = error.details;
   return {
-    // All signals have one kind. The exit code distinguishes them.
-    kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
+    kind: error.kind,
     message: error.details.serviceMessage ?? errorMessage(error),
     code,
     status,

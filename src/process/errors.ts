@@ -13,12 +13,16 @@ export const exitCodes = {
   unavailable: 6,
   'check-failed': 7,
   differs: 8,
-  'hung-up': 129,
   interrupted: 130,
-  terminated: 143,
 } as const;
 
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+/** The exit codes of the signals that end a command. */
+export const signalCodes = { SIGHUP: 129, SIGINT: exitCodes.interrupted, SIGTERM: 143 } as const;
+
+/** The signals that end a command. SIGHUP: the terminal was closed. */
+export type Signal = keyof typeof signalCodes;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes] | (typeof signalCodes)[Signal];
 
 /** The kinds of errors. `done` and `differs` are not errors. */
 export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
@@ -66,6 +70,8 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
+  /** The signal that ended the command. */
+  readonly signal?: Signal | undefined;
   /** True if a write may have been applied. The output says so in a clause of its own, and messages leave it out. */
   readonly isPerhapsApplied?: boolean | undefined;
   readonly cause?: unknown;
@@ -91,7 +97,8 @@ export class CliError extends Error {
   }
 
   get exitCode(): ExitCode {
-    return exitCodes[this.kind];
+    const { signal } = this.details;
+    return signal ? signalCodes[signal] : exitCodes[this.kind];
   }
 }
 
@@ -205,30 +212,20 @@ export function joinErrors(errors: readonly CliError[], total: number, unit: str
   if (first === undefined || total === 1) return first;
   const isPerhapsApplied = errors.some(({ details }) => details.isPerhapsApplied);
   const end = isPerhapsApplied ? 'failed or are unknown' : 'failed';
+  const signal = errors.find(isInterruption)?.details.signal;
   return new ManyError(`${errors.length} of ${total} ${unit} ${end}`, errors, total - errors.length, {
     isPerhapsApplied,
+    signal,
   });
 }
 
-/** The signals that end a command. */
-export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** Makes the error of work that a signal has ended, or Ctrl-C at a prompt. The stop of a run ends work without a signal. */
+export function interruption(signal?: Signal, message = 'interrupted'): CliError {
+  return new CliError('interrupted', message, { signal });
+}
 
-const kindOfSignal = { SIGINT: 'interrupted', SIGTERM: 'terminated', SIGHUP: 'hung-up' } as const;
-
-/** A signal, or Ctrl-C at a prompt, ended the command. */
-export class InterruptedError extends CliError {
-  private readonly signal: Signal;
-
-  /** @param details the details of the call that was in progress, if it may have been applied. */
-  constructor(signal: Signal, details?: ErrorDetails, message?: string) {
-    const kind = kindOfSignal[signal];
-    super(kind, message ?? kind.replace('-', ' '), details);
-    this.signal = signal;
-  }
-
-  override with(details: ErrorDetails, message = this.message): InterruptedError {
-    return new InterruptedError(this.signal, { ...this.details, ...details }, message);
-  }
+export function isInterruption(error: unknown): error is CliError & { readonly kind: 'interrupted' } {
+  return error instanceof CliError && error.kind === 'interrupted';
 }
 
 /** The reader of stdout or stderr closed it (EPIPE); this is not a failure. */
@@ -240,8 +237,7 @@ export function messageOf(thrown: unknown): string {
 }
 
 function kindOfMany(errors: readonly CliError[], succeeded: number): ErrorKind {
-  const interruption = errors.find((error) => error instanceof InterruptedError);
-  if (interruption) return interruption.kind;
+  if (errors.some(isInterruption)) return 'interrupted';
   const kinds = new Set(errors.map((error) => error.kind));
   const [only] = kinds;
   return succeeded === 0 && kinds.size === 1 && only !== undefined ? only : 'partial';

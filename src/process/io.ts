@@ -4,10 +4,10 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
 import {
   CliError,
-  exitCodes,
-  InterruptedError,
+  interruption,
   OutputClosedError,
   type Signal,
+  signalCodes,
   systemCode,
   systemReason,
 } from './errors.ts';
@@ -29,7 +29,7 @@ export interface OutputStream {
   /**
    * Resolves when the bytes have been handed over.
    *
-   * @throws OutputClosedError if the reader has gone; InterruptedError if the terminal has gone; CliError `failed` if
+   * @throws OutputClosedError if the reader has gone; an interruption if the terminal has gone; CliError `failed` if
    *   they cannot be written, such as on a full disk.
    */
   write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
@@ -110,11 +110,11 @@ export function processIo(): ProcessIo {
     },
     async flushThenExit(code) {
       const flush = Promise.all([stdout.flush(), stderr.flush()]);
-      const isInterrupted =
-        code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
-      await (isInterrupted ? withinLimits({ limitMs: patienceMs }, () => flush).catch(() => {}) : flush);
+      await (Object.values<number>(signalCodes).includes(code)
+        ? withinLimits({ limitMs: patienceMs }, () => flush).catch(() => {})
+        : flush);
       // Node 20 resets the mode of each terminal at the end, and aborts with a native stack if the terminal is gone.
-      if (code === exitCodes['hung-up'])
+      if (code === signalCodes.SIGHUP)
         for (const descriptor of [0, 1, 2].filter(isDevice)) closeSync(descriptor);
       endProcess(code);
     },
@@ -201,7 +201,7 @@ function isDevice(descriptor: number): boolean {
 function toOutputError(name: string, error: unknown, isDevice: boolean): Error {
   const code = systemCode(error);
   // A terminal that is gone: SIGHUP comes only to some of its processes.
-  if (code === 'EIO' && isDevice) return new InterruptedError('SIGHUP');
+  if (code === 'EIO' && isDevice) return interruption('SIGHUP');
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
   return new CliError('failed', `write to ${name}: ${systemReason(error)}`, { cause: error });
 }

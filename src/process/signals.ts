@@ -1,96 +1,77 @@
-import { InterruptedError, type Signal } from './errors.ts';
-import type { Io } from './io.ts';
-
-/** The signals that end a command: each aborts it, unless the command takes them over to end in its own way. */
-export interface Interrupts {
-  /** Aborted with an InterruptedError by the first signal that no command took over. */
-  readonly signal: AbortSignal;
-  /** Passes every signal to `listener` until the returned function is called. Then the previous listener gets them again. */
-  takeOver(listener: (signal: Signal) => void): () => void;
-  /** Aborts a command that took the signals over, but does not end in time. */
-  abort(signal: Signal): void;
-  release(): void;
-}
-
-export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
-  const controller = new AbortController();
-  let handler: ((name: Signal) => void) | undefined;
-  // A second abort changes nothing.
-  const abort = (name: Signal) => controller.abort(new InterruptedError(name));
-  const release = io.onSignal((name) => (handler ?? abort)(name));
-  return {
-    signal: controller.signal,
-    takeOver(listener) {
-      const outerHandler = handler;
-      handler = listener;
-      return () => {
-        handler = outerHandler;
-      };
-    },
-    abort,
-    release,
-  };
-}
+import { type CliError, interruption, isInterruption, type Signal } from './errors.ts';
 
 /** The time that requests in flight have after a stop, in milliseconds. */
 export const graceMs = 10_000;
-/** The time for the work after the requests, such as a report. Without a limit, a stalled reader would keep the command alive. */
-const reportMs = 1000;
+/** The time that the rest of the work has after a signal has abandoned the requests, in milliseconds. */
+const endMs = 500;
 
 /**
- * Does work that signals end in two steps: the first one stops it, and the second one abandons it. The command ends at the
- * latest `graceMs` and `reportMs` after the first signal, and `reportMs` after the second one.
- *
- * @param stopBy stops the work.
- * @returns the value of the work, which must itself check whether it was stopped.
+ * Ends the work of a command in steps: it begins nothing new, then its requests in flight are abandoned, and then, if a signal came,
+ * the command ends, even if a stalled reader keeps the work from its end.
  */
-export async function inTwoSteps<Value>(
-  interrupts: Pick<Interrupts, 'takeOver' | 'abort'>,
-  stop: Stop<unknown>,
-  stopBy: (signal: Signal) => void,
-  work: () => Promise<Value>,
-): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const release = interrupts.takeOver((signal) => {
-    if (timer && stop.abandoned.aborted) return;
-    const isSecond = timer !== undefined;
-    if (isSecond) stop.abandon('stopped by a second signal');
-    else stopBy(signal);
-    clearTimeout(timer);
-    timer = setTimeout(() => interrupts.abort(signal), isSecond ? reportMs : graceMs + reportMs);
-  });
-  try {
-    return await work();
-  } finally {
-    clearTimeout(timer);
-    release();
-  }
-}
-
-/** The work of a call was stopped. */
-export class StoppedError extends Error {}
-
-/** Ends work in two steps: stopped work begins nothing new, and `graceMs` later it is abandoned: its requests in flight end too. */
-export class Stop<Cause> {
+export class Stop {
   /** Why the work was stopped; only the first cause is kept. */
-  cause: Cause | undefined;
-  private readonly stopController = new AbortController();
-  private readonly abandonController = new AbortController();
-  /** Aborted when the work is stopped. */
-  readonly stopped = this.stopController.signal;
+  cause: CliError | undefined;
+  /** The error of the signal that has abandoned the work, if one has. */
+  interruption: CliError | undefined;
+  private readonly controllers = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ] as const;
+  /** Aborted when the work is stopped. The reason of each signal is an interruption. */
+  readonly stopped = this.controllers[0].signal;
   /** Aborted when the requests in flight are abandoned. */
-  readonly abandoned = this.abandonController.signal;
+  readonly abandoned = this.controllers[1].signal;
+  /** Aborted when the command ends. */
+  readonly ended = this.controllers[2].signal;
+  private listener = (signal: Signal) => this.interrupt(signal);
 
-  /** @param why the message of the StoppedError, a clause. */
-  trigger(cause: Cause, why?: string): void {
+  /** Gets each signal of the process. By default it ends the command at once. */
+  readonly onSignal = (signal: Signal) => this.listener(signal);
+
+  /** Passes every signal to `listener` until the returned function is called. Then the previous listener gets them again. */
+  takeOver(listener: (signal: Signal) => void): () => void {
+    const outerListener = this.listener;
+    this.listener = listener;
+    return () => {
+      this.listener = outerListener;
+    };
+  }
+
+  /** Does work that the first signal stops, and the second one abandons. @param onFirst tells the user about the first one. */
+  async inTwoSteps<Value>(onFirst: (signal: Signal) => void, work: () => Promise<Value>): Promise<Value> {
+    let hasSignal = false;
+    const release = this.takeOver((signal) => {
+      if (hasSignal) return this.interrupt(signal);
+      hasSignal = true;
+      this.trigger(interruption(signal));
+      setTimeout(() => this.interrupt(signal), graceMs).unref();
+      onFirst(signal);
+    });
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** Stops the work. The requests in flight have 10 seconds. */
+  trigger(cause: CliError): void {
     if (this.cause) return;
     this.cause = cause;
-    // A run may also stop without a signal. After one, a timer of `inTwoSteps` ends the whole command a little later.
+    this.controllers[0].abort(isInterruption(cause) ? cause : interruption(undefined, cause.message));
     setTimeout(() => this.abandon(), graceMs).unref();
-    this.stopController.abort(new StoppedError(why));
   }
 
-  abandon(why?: string): void {
-    this.abandonController.abort(new StoppedError(why));
+  abandon(reason: CliError = this.stopped.reason): void {
+    this.controllers[1].abort(reason);
+  }
+
+  private interrupt(signal: Signal): void {
+    this.interruption ??= interruption(signal);
+    this.trigger(this.interruption);
+    this.abandon(this.interruption);
+    setTimeout(() => this.controllers[2].abort(this.interruption), endMs).unref();
   }
 }

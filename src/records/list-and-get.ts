@@ -6,7 +6,14 @@ import type { Context } from '../context.ts';
 import { errorSentence } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { forEachConcurrently, sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, exitCodes, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
+import {
+  CliError,
+  exitCodes,
+  interruption,
+  isInterruption,
+  joinErrors,
+  UsageError,
+} from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Access, beginNames, openAccess, readNames, withNames } from './access.ts';
@@ -94,7 +101,7 @@ async function watchRecords(access: Access, options: WatchOptions): Promise<Outp
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
     throw new UsageError('--watch: the output must be a table on a terminal', 'run the command in a loop');
   const end = new AbortController();
-  const release = context.interrupts.takeOver((signal) => end.abort(new InterruptedError(signal)));
+  const release = context.stop.takeOver((signal) => end.abort(interruption(signal)));
   try {
     for (;;) {
       await withinLimits({ signals: [end.signal] }, () => printOnce(access, options));
@@ -148,7 +155,7 @@ export async function getRecords(
   await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
     results[index] = await read(idOrName).catch((failure: unknown) => {
       if (!(failure instanceof CliError)) throw failure;
-      if (failure instanceof InterruptedError || failure instanceof UsageError) throw failure;
+      if (isInterruption(failure) || failure instanceof UsageError) throw failure;
       return failure;
     });
   });

@@ -4,7 +4,7 @@ import { categoryName, type Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
-import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, isInterruption, messageOf, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { foldCase, groupDigits, joinFirst } from '../process/text.ts';
 import { type IdOrName, maxListedIds } from './record-fields.ts';
@@ -109,7 +109,7 @@ export class Names {
       const records = await this.readList(noun);
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
-      if (!(error instanceof InterruptedError))
+      if (!isInterruption(error))
         await this.context.notice('note', `names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }

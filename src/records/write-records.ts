@@ -5,7 +5,7 @@ import { attemptDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
 import { showCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
-import { CliError, type ErrorDetails, InterruptedError, joinErrors, UsageError } from '../process/errors.ts';
+import { CliError, type ErrorDetails, isInterruption, joinErrors, UsageError } from '../process/errors.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
@@ -36,7 +36,7 @@ export async function writeRecords(
 ): Promise<Output> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
-  const { signal } = context.interrupts;
+  const { stop } = context;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const settledRows = new Map<Row, SettledRow>();
   const keeper = {
@@ -46,11 +46,10 @@ export async function writeRecords(
     },
   };
   const concurrency = settings.get('concurrency');
-  await settleAll(port, rows, { stopped: signal, sends: !flags.dryRun, concurrency }, keeper);
-  const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
+  await settleAll(port, rows, { stopped: stop.stopped, sends: !flags.dryRun, concurrency }, keeper);
   const results = rows.map((row): RowResult => {
     const settled = settledRows.get(row);
-    return { row, settled, error: settled ? rowError(access, row, settled, interruption) : interruption };
+    return { row, settled, error: settled ? rowError(access, row, settled) : stop.cause };
   });
   const errors = results.flatMap(({ error }) => error ?? []);
   const error = joinErrors(errors, results.length, noun.plural);
@@ -116,19 +115,15 @@ function toPreview({ client }: Access, results: readonly RowResult[], error: Cli
     : { ...output, notices: [['note', 'nothing would be sent: the records have these values already']] };
 }
 
-/** Returns the error of a row that was not written, or may not have been. @param interruption the signal that ended the command. */
-function rowError(
-  access: Access,
-  row: Row,
-  settled: SettledRow,
-  interruption: InterruptedError | undefined,
-): CliError | undefined {
+/** Returns the error of a row that was not written, or may not have been. */
+function rowError(access: Access, row: Row, settled: SettledRow): CliError | undefined {
   const { outcome, error } = settled;
-  if (!outcome) return settled.request ? undefined : interruption;
+  const { cause } = access.context.stop;
+  if (!outcome) return settled.request ? undefined : cause;
   const reason = reasonOf(outcome);
   if (!reason || isDone(settled)) return undefined;
   if (outcome.kind === 'unknown')
-    return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
+    return unknownError(access, row, { ...settled, error: cause ?? error }, reason);
   return failedError(access, row, reason, error);
 }
 
@@ -178,6 +173,6 @@ function unknownError(
       ? (error?.details.hint ?? `look at the record: ${look}`)
       : `before you run it again, check what was written: ${look}`,
   };
-  if (error instanceof InterruptedError) return error.with(details);
+  if (isInterruption(error)) return error.with(details);
   return new CliError('unavailable', text, details);
 }

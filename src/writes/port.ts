@@ -36,7 +36,7 @@ export interface RecordPort {
   readonly limits: CallLimits;
   /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
   readonly isRun: boolean;
-  /** Reads one record. @throws CliError if there is no reading; StoppedError. */
+  /** Reads one record. @throws CliError if there is no reading; an interruption. */
   read(id: bigint, options?: CallOptions): Promise<Reading>;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
@@ -52,7 +52,7 @@ export interface RecordPort {
     reading: Reading | undefined,
     options?: CallOptions,
   ): Promise<OperationRequest>;
-  /** Sends the request of a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
+  /** Sends the request of a write. @throws an interruption if it was certainly not sent. */
   send(request: OperationRequest, options: Pick<CallOptions, 'retries' | 'deadlineMs'>): Promise<JudgedWrite>;
 }
 

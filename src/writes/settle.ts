@@ -1,7 +1,6 @@
 import type { OperationRequest } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
-import { StoppedError } from '../process/signals.ts';
+import { CliError, isInterruption } from '../process/errors.ts';
 import { type Event, next } from './next.ts';
 import type { RecordPort } from './port.ts';
 import type { Planned, Row } from './row.ts';
@@ -74,7 +73,7 @@ async function perform(
     const reading = await port.read(step.id, options);
     return { kind: 'read', reading, now: port.valueOf(state.intent, reading.record) };
   } catch (error) {
-    if (error instanceof StoppedError || error instanceof InterruptedError) return { kind: 'stopped' };
+    if (isInterruption(error)) return { kind: 'stopped' };
     if (error instanceof CliError) return { kind: 'not-read', error };
     throw error;
   }

@@ -197,7 +197,7 @@ test('a signal during the last reading of a plan begins no run', async () => {
     return undefined;
   };
   expect(await main(apply.split(' '), io)).toBe(143);
-  expect(io.written('stderr')).toBe('error: terminated\n');
+  expect(io.written('stderr')).toBe('error: interrupted\n');
   expect((await shop.run('runs -o json')).stdout).toBe('[]\n');
 });
 

@@ -6,7 +6,6 @@ import { changeOf } from '../../src/bulk/plan.ts';
 import { createLog, type RunHeader } from '../../src/bulk/run.ts';
 import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
 import { newRow, type RunRow } from '../../src/bulk/run-row.ts';
-import type { CliError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/state.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
@@ -193,7 +192,7 @@ function keepRows() {
   const journal = new Journal(temporaryFolder(), { id: 'r1', started: '', header }, createLog(header, rows));
   const append = vi.spyOn(journal, 'append');
   const sync = vi.spyOn(journal, 'sync');
-  const stop = new Stop<CliError>();
+  const stop = new Stop();
   const saveStore = () => Promise.reject(new Error('no space left'));
   const limits = { concurrency: 8, maxErrors: 100, stop };
   const keeper = createRowKeeper(journal, { rowsToWrite: rows, saveStore, ...limits });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { findProxy } from '../../src/client/transport/proxy.ts';
 import { monotonicMs } from '../../src/process/deadline.ts';
-import { InterruptedError } from '../../src/process/errors.ts';
+import { interruption, isInterruption } from '../../src/process/errors.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { connect, transports } from './connect.ts';
@@ -64,9 +64,9 @@ describe.concurrent.each(Object.entries(transports))('over %s', (name, open) => 
       client.write('updateInventory', set).catch((error) => ({ verdict: 'unsent', error })),
     );
     while (server.requests.length < connections) await sleep(10);
-    controller.abort(new InterruptedError('SIGINT'));
+    controller.abort(interruption('SIGINT'));
     const verdicts = (await Promise.all(calls)).map(({ verdict, error }) => {
-      expect(error).toBeInstanceOf(InterruptedError);
+      expect(error).toSatisfy(isInterruption);
       return verdict;
     });
     expect(verdicts).toEqual(Array.from(calls, (_, at) => (at < connections ? 'pending' : 'unsent')));

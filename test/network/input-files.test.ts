@@ -39,7 +39,7 @@ describe.concurrent('a signal ends at its named pipe', () => {
     await handlesSignals(child);
     await sleep(300);
     child.kill(signal);
-    const stderr = expect.stringMatching(/^error: (interrupted|terminated|hung up)\n$/);
+    const stderr = 'error: interrupted\n';
     expect(await outcome).toMatchObject({ code, stderr });
   });
 });

@@ -1,10 +1,22 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { misbehave } from '../helpers/misbehaving-server.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { failed } from '../helpers/run-cli.ts';
-import { cliPath, nodeBinary, type Outcome, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
+import {
+  cliPath,
+  handlesSignals,
+  nodeBinary,
+  type Outcome,
+  outcomeOf,
+  startCli,
+} from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { testWith } from '../helpers/tools.ts';
+import { accept } from '../network/modes.ts';
 
 const testInBash = testWith('bash');
 
@@ -108,3 +120,20 @@ test.concurrent.each(['jsonl', 'table'])(
     child.stdout?.destroy();
   },
 );
+
+testInBash('SIGTERM ends a command whose stderr is stalled', async () => {
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const full = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  expect(() => {
+    for (;;) writeSync(full, Buffer.alloc(4096));
+  }).toThrow('EAGAIN');
+  await using server = await misbehave(accept);
+  const env = { ...process.env, PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config' };
+  const argv = [cliPath, 'pets', 'list', '--base-url', server.url];
+  const child = spawn(nodeBinary, argv, { env, stdio: ['ignore', 'ignore', openSync(pipe, 'r+')] });
+  const exit = once(child, 'exit');
+  await handlesSignals(child);
+  child.kill('SIGTERM');
+  expect(await exit).toEqual([143, null]);
+});

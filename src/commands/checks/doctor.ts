@@ -25,12 +25,12 @@ export const doctor = action({
 });
 
 async function runDoctor(context: Context): Promise<Output> {
-  const { secrets, interrupts, settings } = context;
+  const { secrets, stop, settings } = context;
   const weights = { mask: secrets.mask, strict: false };
   const { service, findings } = await examineConfig(context);
   const config = resultOf({ id: 'config', isPrerequisite: true }, findings, weights);
   const checks = reachChecks(settings.baseUrl);
-  const { signal: stopped } = interrupts;
+  const { stopped } = stop;
   const results = service
     ? await runChecks(checks, service, stopped)
     : checks.map((check) => skippedResult(check, 'config failed'));

@@ -19,13 +19,7 @@ import { checkTimeoutMs, connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
-import {
-  exitCodes,
-  fileError,
-  InterruptedError,
-  OutputClosedError,
-  UsageError,
-} from '../../process/errors.ts';
+import { exitCodes, fileError, OutputClosedError, UsageError } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { durationText } from '../../process/text.ts';
 
@@ -88,7 +82,7 @@ export const smoke = action({
 
 /** Runs the checks, shows their progress, writes the reports, and returns the exit code. */
 async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output> {
-  const { interrupts, notice } = context;
+  const { stop, notice } = context;
   const { waitFor = [], expect = [], only = [], skip = [], write = false } = flags;
   const contract = await context.contract();
   const { baseUrl } = context.settings;
@@ -106,12 +100,11 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const waitMs = flags.wait ?? (waitFor.length > 0 ? parseDuration(defaults.waitFor) : 0);
   const maxTimeMs = flags.maxTime ?? (flags.wait ? undefined : parseDuration(defaults.maxTime));
   const print = (line: string) => notice('status', line);
-  const report = await runSmoke(service, selected, { waitMs, maxTimeMs }, print, interrupts);
+  const report = await runSmoke(service, selected, { waitMs, maxTimeMs }, print, stop);
   const errors = await deliver(context, flags, report, files, output === 'json');
-  const { exitCode, signal } = report;
+  const { exitCode } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
   for (const { message } of errors) await context.notice('warning', message);
-  if (signal) throw new InterruptedError(signal);
   return { kind: 'nothing', exitCode };
 }
 
