@@ -197,7 +197,7 @@ async function readCredential(
       return { whyNoCredential };
     }
     case 'sent': {
-      const value = tokenHeaderValue(tokenUse, await readToken(setting), { settings, secrets });
+      const value = tokenHeaderValue(tokenUse, await readToken(setting), secrets);
       const header = { name: tokenUse.header.name, value, givenBy: 'the token' };
       return { credentialSource: setting.label, tokenHeaders: [header] };
     }

@@ -62,8 +62,8 @@ export interface Operation {
 export interface TokenHeader {
   /** In lower case if the description names it. */
   readonly name: string;
-  /** The scheme of HTTP authentication, if it replaces the scheme in the settings. */
-  readonly scheme?: 'Basic' | undefined;
+  /** The word before the token, such as `Bearer`. An API key has none. */
+  readonly scheme?: string | undefined;
 }
 
 export interface Parameter {

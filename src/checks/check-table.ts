@@ -17,7 +17,7 @@ import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from 
 import { writeChecks } from './write-checks.ts';
 
 /** The conditions and patterns that decide which checks there are, and which of them run. */
-export interface Selection {
+interface Selection {
   readonly contract: Contract;
   /** The base URL of the service. The embedded store has none. */
   readonly baseUrl: string | undefined;

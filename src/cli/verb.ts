@@ -56,7 +56,7 @@ interface Work<CommandValues> {
 }
 
 /** The values of flags and arguments, by their keys. */
-export type Values = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
 /** A command that contains other commands. */
 export interface Group {

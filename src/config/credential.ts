@@ -46,13 +46,13 @@ export function decideTokenUse(
 
 /** Chooses the header of the token: the one in the settings, or else the one in the service's description. */
 export function chooseTokenHeader(settings: Settings, described: TokenHeader | undefined): TokenHeader {
-  const isConfigured = (['auth-header', 'auth-scheme'] as const).some(
-    (key) => settings.explain(key).source !== 'default',
-  );
-  return described === undefined || isConfigured ? { name: settings.get('auth-header') } : described;
+  const name = settings.explain('auth-header');
+  const scheme = settings.explain('auth-scheme');
+  const isConfigured = name.source !== 'default' || scheme.source !== 'default';
+  return described === undefined || isConfigured ? { name: name.value, scheme: scheme.value } : described;
 }
 
-/** Describes the header of the token: `the header X-Key`. */
+/** Describes the header of the token: `the header authorization as Basic`, `the header X-Key`. */
 export function headerText({ name, scheme }: TokenHeader): string {
   return scheme ? `the header ${name} as ${scheme}` : `the header ${name}`;
 }
@@ -61,21 +61,18 @@ export function headerText({ name, scheme }: TokenHeader): string {
 export function tokenHeaderValue(
   { setting, header }: Extract<TokenUse, { kind: 'sent' }>,
   token: string,
-  { settings, secrets }: { readonly settings: Settings; readonly secrets: Secrets },
+  secrets: Secrets,
 ): string {
   requireSendable(token, setting.label);
   secrets.add(token);
   // The scheme Basic sends the token as base64, which must be masked too.
   secrets.add(toBasic(token));
-  const value = sendableValue(header, token, settings);
+  const value = sendableValue(header, token);
   secrets.add(value);
   return value;
 }
 
-/** Formats the token for the header. The setting auth-scheme applies only to the header of auth-header. */
-function sendableValue(header: TokenHeader, secret: string, settings: Settings): string {
-  const isConfigured = header.scheme === undefined && header.name === settings.get('auth-header');
-  const scheme = header.scheme ?? (isConfigured ? settings.get('auth-scheme') : '');
+function sendableValue({ scheme = '' }: TokenHeader, secret: string): string {
   if (/^basic$/i.test(scheme)) return `${scheme} ${toBasic(secret)}`;
   return scheme === '' ? secret : `${scheme} ${secret}`;
 }
