@@ -4,7 +4,7 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
-import { doubtOf, outcomeOf, unprocessed } from '../writes/row.ts';
+import { type Doubt, doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
 import type { RecordList } from './record-list.ts';
 import { planRow, type RowPlan } from './run-events.ts';
@@ -56,8 +56,10 @@ export async function planRun(
   const toRead: RowWithId[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
   for (const row of rows) {
-    const outcome = claims.get(row);
-    if (outcome) planRow(row, { planned: doubtOf(row) && row.planned, state: outcome });
+    const doubt = doubtOf(row);
+    const isUnreadable = doubt && hasId(row) && !port.abilities.canReadEach;
+    const outcome = claims.get(row) ?? (isUnreadable ? toUnreadable(doubt) : undefined);
+    if (outcome) planRow(row, { planned: doubt && row.planned, state: outcome });
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
@@ -69,6 +71,12 @@ export async function planRun(
   const rowsToWrite = rows.every(isToWrite) ? rows : rows.filter(isToWrite);
   if (stocks) await readStocks(stocks, rowsToWrite, concurrency);
   return { rows, rowsToWrite };
+}
+
+/** The reading of a list may be older than the attempt of an uncertain row. */
+function toUnreadable(doubt: Doubt): Outcome {
+  const message = 'it may have been written, and the service offers no way to read one record';
+  return { kind: 'unknown', reason: { code: 'unbound', message }, doubt };
 }
 
 type RowWithId = RunRow & { readonly id: bigint };

@@ -251,6 +251,17 @@ test('sends nothing if the service offers no way to read counts, or none to set 
   expect(shop.requests).toEqual([]);
 });
 
+test('a plan sends no uncertain row if the service offers only a list', async () => {
+  await using shop = await stockShop([1, 1], { 'stock.csv': toCsv([2, 2]) });
+  const env = await bindWithout(shop, ['get', entry]);
+  trouble(shop, (petId) => (petId === 1 ? 504 : 425));
+  expect(await shop.report(`${apply} --retries 0`, { env })).toMatchObject({ failed: 1, unknown: 1 });
+  shop.misbehave = undefined;
+  const { stdout } = await shop.run('resume --dry-run -o csv --no-header --fields petId,state,code', { env });
+  expect(stdout).toBe('1,unknown,unbound\n2,planned,\n');
+  expect(await shop.report('resume --yes', { env })).toMatchObject({ code: 3, applied: 1, unknown: 1 });
+});
+
 test('an entry that a PUT creates is made where there is none, and once if its answer is lost', async () => {
   await using shop = await stockShop([], { 'd.csv': 'petId,change\n7,3\n' });
   const env = await bindWithout(shop, ['post', list]);
