@@ -6,28 +6,28 @@ import { shownCode } from '../writes/reasons.ts';
 import { type Doubt, type Outcome, reasonOf } from '../writes/row.ts';
 import type { LostPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
-import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { isReject, type RunLog } from './run.ts';
 import type { RunEvent } from './run-events.ts';
+import type { RunRow } from './run-row.ts';
 
 /** Keeps the last outcomes of a session, writes its rejects, and then its end into the journal. */
 export function endSession(
-  plan: Plan,
+  rowsToWrite: readonly RunRow[],
   journal: Journal,
   folder: string,
-  name: string | undefined,
+  rejectsFile?: string,
 ): Pick<Report, 'rejects' | 'loss'> {
   let part: LostPart = 'end';
   try {
-    const interrupted = plan.rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
+    const interrupted = rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
       state.kind === 'unsettled' ? { kind: 'outcome', row: line, outcome: toUnknown(state.doubt) } : [],
     );
     journal.append(interrupted);
     journal.sync();
     // An end says that the rejects are written. If they cannot be written, it is left out, and a resume writes both.
     part = 'rejects';
-    const rejects = writeNewRejects(journal.log, folder, name);
+    const rejects = writeNewRejects(journal.log, folder, rejectsFile);
     part = 'end';
     journal.appendEnd(rejects && resolve(folder, rejects));
     return { rejects, loss: undefined };
@@ -45,7 +45,7 @@ export function endSession(
  * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
  * @throws CliError `failed`, or the error of the system.
  */
-export function writeNewRejects(
+function writeNewRejects(
   { header, rows, invalid, rejectedLines }: RunLog,
   folder: string,
   givenName?: string,

@@ -212,7 +212,7 @@ async function writePlan(
     const startedMs = monotonicMs();
     if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
-    const ending = endSession(plan, journal, context.io.cwd, rejects);
+    const ending = endSession(rowsToWrite, journal, context.io.cwd, rejects);
     const run = toRun(begin, endOf(log), log.isEnded);
     const isFirstSession = runs.run === undefined;
     return { run, rows: log.rows, isFirstSession, seconds, stop: stop.cause, ...ending };

@@ -1,12 +1,11 @@
-import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { countText } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
 import { doubtOf, type Outcome } from '../writes/row.ts';
-import { writeNewRejects } from './end-session.ts';
-import { settleFollowUp } from './follow-up.ts';
+import { endSession } from './end-session.ts';
+import { followUpOf, settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
 import { findRun, listRuns, readHeader, readLog } from './list-runs.ts';
 import { endOf, openRowCount } from './run.ts';
@@ -56,14 +55,15 @@ export async function settleByHand(
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
   const remaining = openRowCount(endOf(log));
-  const rejects = remaining === 0 ? writeNewRejects(log, context.io.cwd) : undefined;
-  if (remaining === 0) journal.appendEnd(rejects && resolve(context.io.cwd, rejects));
+  const { rejects, loss } = remaining === 0 ? endSession([], journal, context.io.cwd) : {};
+  const ending = loss ? ': all rows are settled, but the run is not finished' : ' is finished';
   const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or left`;
   return {
     kind: 'text',
-    text: `run ${runId}${remaining === 0 ? ' is finished' : rest}\n`,
+    text: `run ${runId}${remaining === 0 ? ending : rest}\n`,
     data: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     notices: rejects === undefined ? [] : [['summary', `rejected rows are in ${rejects}`]],
+    error: loss?.error.with({ hint: followUpOf(context, run, log.rows, loss.part)?.hint }),
   };
 }
 

@@ -139,3 +139,25 @@ test('reports rejects that cannot be written', async () => {
   expect(summary.stderr).toContain('out/mine.csv');
   expect(summary.error?.hint).toBe("continue with: petstore resume r1 --rejects '<file>'");
 });
+
+test('what a person has said is kept although its rejects cannot be written, and a resume writes them', async () => {
+  await using shop = await stockShop([5], {});
+  mkdirSync(join(shop.folder, 'in'));
+  shop.write('in/stock.csv', toCsv([6]));
+  trouble(shop, () => 504);
+  await shop.report('inventory apply in/stock.csv --yes --retries 0');
+  rmSync(join(shop.folder, 'in'), { recursive: true });
+  const settled = await shop.run('runs settle r1 1 --as failed');
+  expect(settled).toMatchObject({
+    code: 1,
+    stdout: 'run r1: all rows are settled, but the run is not finished\n',
+  });
+  expect(settled.stderr).toMatch(
+    /^error: write in\/stock.rejects.csv: .*\nhint: .*resume r1 --rejects '<file>'\n$/,
+  );
+  expect(await shop.report('resume --yes --rejects left.csv')).toMatchObject({
+    failed: 1,
+    rejects: 'left.csv',
+  });
+  expect((await shop.run('runs -o csv --no-header --fields state')).stdout).toBe('finished\n');
+});
