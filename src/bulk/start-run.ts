@@ -5,6 +5,7 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
+import { joinFirst } from '../process/text.ts';
 import { requireFreeDelivery } from './deliveries.ts';
 import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
@@ -24,7 +25,7 @@ interface RunParts {
   readonly delivery?: string | undefined;
 }
 
-/** Reads a whole input, and prints its warnings. */
+/** Reads a whole input, and prints its warnings and the columns that are ignored. */
 export async function readCheckedInput<Row extends InputRow>(
   context: Context,
   path: string,
@@ -34,6 +35,9 @@ export async function readCheckedInput<Row extends InputRow>(
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
   const input = await readRows(await readInputFile(context.io, path), layout, { skipInvalid, isSelected });
   for (const warning of input.warnings) await context.notice('warning', warning);
+  const { file, ignored } = input;
+  if (ignored.size > 0)
+    await context.notice('note', `${file.name}: ignored columns: ${joinFirst([...ignored], 10)}`);
   return input;
 }
 

@@ -76,3 +76,9 @@ export function findFields(columns: readonly string[], rules: ColumnRules, isPri
   const existing = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
   throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint);
 }
+
+/** Returns the columns that a command ignores, without those of a file of rejects. */
+export function ignoredColumns(columns: readonly string[], fields: FieldNames): string[] {
+  const names = columns.filter((_, index) => fields[index] === undefined).map((column) => column.trim());
+  return names.filter((name) => name !== '' && !isRejectColumn(name));
+}

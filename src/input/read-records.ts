@@ -2,7 +2,7 @@ import type { Fields } from '../api/record-values.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
+import { type ColumnRules, type FieldNames, findFields, ignoredColumns, isColumn } from './field-columns.ts';
 import { type InputFile, type InputFormat, isTable, splitInput } from './input-file.ts';
 import { type SplitRecord, toItem } from './splitters.ts';
 
@@ -61,6 +61,8 @@ interface InputRecords<Row> {
   readonly records: Iterable<ParsedRecord<Row>>;
   /** The text of the header; without a header, the name of the only column. */
   readonly header: string;
+  /** The columns that are ignored. Those of JSON are complete after the last record. */
+  readonly ignored: ReadonlySet<string>;
 }
 
 /**
@@ -75,10 +77,11 @@ export function readRecords<Row extends InputRow>(
 ): InputRecords<Row> {
   const { name } = inputFile;
   const input = splitInput(inputFile, (cell) => isColumn(cell, layout));
-  if (!input) return { format: undefined, records: [], header: '' };
+  const ignored = new Set<string>();
+  if (!input) return { format: undefined, records: [], header: '', ignored };
   const { format, split } = input;
   const splitRecords = split();
-  let toRecord = objectReader(layout);
+  let toRecord = objectReader(layout, ignored);
   let header = '';
   const first: SplitRecord | undefined = isTable(format) ? split().next().value : undefined;
   if (first && isLone(first, layout)) {
@@ -89,7 +92,9 @@ export function readRecords<Row extends InputRow>(
     const { cells = [] } = first;
     const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
     header = first.text;
-    toRecord = tableReader(parseHeader({ ...first, cells: columns }, layout, name), columns, format);
+    const fields = parseHeader({ ...first, cells: columns }, layout, name);
+    for (const column of ignoredColumns(columns, fields)) ignored.add(column);
+    toRecord = tableReader(fields, columns, format);
     splitRecords.next();
   }
   function* parse(): Generator<ParsedRecord<Row>> {
@@ -98,7 +103,7 @@ export function readRecords<Row extends InputRow>(
       yield { line, text, row: problem ?? rowOrError(() => layout.toRow(toRecord(record))) };
     }
   }
-  return { format, records: parse(), header };
+  return { format, records: parse(), header, ignored };
 }
 
 /** Makes a row. Returns the error of a record that is not valid. */
@@ -166,7 +171,7 @@ function columnsOf(
 }
 
 /** Makes a reader of JSON records. It keeps the fields of the last keys, because most records have the same keys. */
-function objectReader(layout: ColumnRules): RecordReader {
+function objectReader(layout: ColumnRules, ignored: Set<string>): RecordReader {
   let keys: readonly string[] = [];
   let fields: FieldNames | undefined;
   let columns: Readonly<Record<string, string>> = {};
@@ -179,6 +184,7 @@ function objectReader(layout: ColumnRules): RecordReader {
     const ownKeys = Object.keys(value);
     if (!fields || keys.length !== ownKeys.length || keys.some((key, index) => key !== ownKeys[index])) {
       fields = findFields(ownKeys, layout, ownKeys.includes(layout.printedKey ?? ''));
+      for (const key of ignoredColumns(ownKeys, fields)) ignored.add(key);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
     }

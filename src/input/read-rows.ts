@@ -18,6 +18,8 @@ export interface CheckedInput<Row extends InputRow> {
   readonly warnings: readonly string[];
   /** The text of the header of a table; if it has none, our name of its column. */
   readonly header: string;
+  /** The columns that are ignored. */
+  readonly ignored: ReadonlySet<string>;
 }
 
 /** From this row on the heap must stay small. Otherwise a diff of 1,000,000 rows takes 535 MB. */
@@ -42,7 +44,7 @@ export async function readRows<Row extends InputRow>(
 ): Promise<CheckedInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
-  const { format, issues, total, repeats, header } = table;
+  const { format, issues, total, repeats, header, ignored } = table;
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.loneField === undefined)
     throw new InputError(`${name}: is empty`);
@@ -61,6 +63,7 @@ export async function readRows<Row extends InputRow>(
       ...leftOutWarning(input, repeats, 'repeated, and counted once'),
     ],
     header,
+    ignored,
   };
 }
 
@@ -99,7 +102,7 @@ function leftOutWarning({ name }: NamedInput, count: number, participle: string)
 
 /** Collects the rows of an input, one for each id, and the issues of the invalid rows. */
 async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: RowLayout<Row>) {
-  const { format, records, header } = readRecords(inputFile, layout);
+  const { format, records, header, ignored } = readRecords(inputFile, layout);
   const rows: Row[] = [];
   // Most files are in the order of their ids, and need no map, which takes a second and 40 MB for a million ids.
   let highestId = -1n;
@@ -142,7 +145,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   }
   issues.sort((a, b) => a.line - b.line);
   const validRows = conflicting.size === 0 ? rows : rows.filter((_, index) => !conflicting.has(index));
-  return { format, rows: validRows, issues, total, repeats, header };
+  return { format, rows: validRows, issues, total, repeats, header, ignored };
 }
 
 /** Why a record cannot be used. */

@@ -182,3 +182,22 @@ testWith('script')(
     expect(shop.files()).not.toContain('stock.rejects.csv');
   },
 );
+
+test('names the columns that it ignores once, and not those of rejects', async () => {
+  await using shop = await stockShop([5, 5], {
+    'stock.csv': 'petId,quantity,expcted,_message,Shelf\n1,6,5,,A\n2,6,5,,B\n',
+    'stock.jsonl': '{"petId":1,"quantity":6}\n{"petId":2,"quantity":6,"expcted":5,"_line":2}\n',
+  });
+  expect((await shop.run('inventory diff stock.csv')).stderr).toMatch(
+    /^note: stock.csv: ignored columns: expcted, Shelf\nplan: /,
+  );
+  const { stdout, stderr } = await shop.run('inventory diff stock.jsonl -o jsonl');
+  expect(stderr).toMatch(/^note: stock.jsonl: ignored columns: expcted\nplan: /);
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toHaveLength(2);
+  expect((await shop.run('inventory diff stock.csv -q')).stderr).not.toContain('ignored');
+});
