@@ -1,5 +1,5 @@
 import { type Contract, hiddenFields } from '../api/contract.ts';
-import { nouns, type WriteVerb } from '../api/nouns.ts';
+import type { WriteVerb } from '../api/nouns.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
@@ -22,11 +22,11 @@ import {
   statusText,
   warn,
 } from './check.ts';
-import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
+import { createName, type TestKind, testKinds } from './test-kinds.ts';
 
 /** A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the create sent. */
 interface TestRecord {
-  readonly noun: WritableNoun;
+  readonly kind: TestKind;
   readonly id: bigint;
   /** The fields that the create sent. */
   readonly fields: JsonObject;
@@ -43,10 +43,10 @@ export function writeChecks(contract: Contract): {
   readonly cleanUp: Check;
 } {
   const leftovers = new Set<Leftover>();
-  const checks = Array.from(writableNouns(contract), ([name, noun]): Check => {
+  const checks = Array.from(testKinds(contract), ([name, kind]): Check => {
     const id = `write/${name}`;
-    if (typeof noun === 'string') return { id, run: async () => skip(noun) };
-    return { id, operation: noun.create, run: (context) => checkLife(context, leftovers, noun) };
+    if (typeof kind === 'string') return { id, run: async () => skip(kind) };
+    return { id, operation: kind.create, run: (context) => checkLife(context, leftovers, kind) };
   });
   return { checks, cleanUp: { id: 'write/cleanup', run: (context) => cleanUp(context, leftovers) } };
 }
@@ -59,19 +59,19 @@ export function writeChecks(contract: Contract): {
 async function checkLife(
   context: CheckContext,
   leftovers: Set<Leftover>,
-  noun: WritableNoun,
+  kind: TestKind,
 ): Promise<Finding[]> {
-  const { change, name, list } = noun;
-  const [created, findings] = await createTestRecord(context, leftovers, noun);
+  const { change, name, list } = kind;
+  const [created, findings] = await createTestRecord(context, leftovers, kind);
   if ((await isListed(context, created)) === false)
     throw new FindingError(
       fail(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list }),
     );
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
-    const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
-    const settled = await writeTestRecord(context, noun, created.id, { kind: 'set', value });
-    findings.push(...judgeSettled(context, noun, 'update', settled));
+    const value = kind.noun.isCount ? Number(change.quantity) : change;
+    const settled = await writeTestRecord(context, kind, created.id, { kind: 'set', value });
+    findings.push(...judgeSettled(context, kind, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
   }
   findings.push(...(await removeTestRecord(context, created)));
@@ -84,51 +84,51 @@ async function checkLife(
 async function createTestRecord(
   context: CheckContext,
   leftovers: Set<Leftover>,
-  noun: WritableNoun,
+  kind: TestKind,
 ): Promise<[TestRecord, Finding[]]> {
-  const [parent, findings = []] = noun.parent ? await createTestRecord(context, leftovers, noun.parent) : [];
-  const entryId = noun.nounName === 'inventory' ? parent?.id : undefined;
+  const [parent, findings = []] = kind.parent ? await createTestRecord(context, leftovers, kind.parent) : [];
+  const entryId = kind.noun.isCount ? parent?.id : undefined;
   // A service may create an inventory entry together with its pet.
-  const entry = entryId === undefined ? undefined : { noun, fields: {}, parent, id: entryId };
+  const entry = entryId === undefined ? undefined : { kind, fields: {}, parent, id: entryId };
   if (entry) findings.push(...(await removeTestRecord(context, entry)));
   const fields = {
-    ...(noun.isNamed && { name: createName(new Date()) }),
-    ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
-    ...noun.fields,
+    ...(kind.isNamed && { name: createName(new Date()) }),
+    ...(parent && { [parent.kind.noun.idName]: parent.id }),
+    ...kind.fields,
   };
-  const settled = await writeTestRecord(context, noun, entryId, { kind: 'create', fields });
+  const settled = await writeTestRecord(context, kind, entryId, { kind: 'create', fields });
   const { outcome } = settled;
   const made = outcome.kind === 'applied' ? outcome.made : undefined;
   const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
-  const created = id === undefined ? undefined : { noun, fields, parent, id };
+  const created = id === undefined ? undefined : { kind, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
   const { verdict } = settled.state.lastWrite ?? {};
   if (outcome.kind !== 'failed' || verdict === 'conflict' || verdict === 'condition-failed')
-    leftovers.add(created ?? { noun, fields, parent, id: undefined });
-  findings.push(...judgeSettled(context, noun, 'create', settled));
+    leftovers.add(created ?? { kind, fields, parent, id: undefined });
+  findings.push(...judgeSettled(context, kind, 'create', settled));
   if (!created)
     throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
   return [created, findings];
 }
 
-function labelOf({ noun, fields, parent, id }: Leftover): string {
-  const name = noun.isNamed ? `${fields.name} ` : parent ? `of ${parent.noun.name} ${parent.id} ` : '';
-  return `${noun.name} ${name}(id ${id ?? 'unknown'})`;
+function labelOf({ kind, fields, parent, id }: Leftover): string {
+  const name = kind.isNamed ? `${fields.name} ` : parent ? `of ${parent.kind.name} ${parent.id} ` : '';
+  return `${kind.name} ${name}(id ${id ?? 'unknown'})`;
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
-async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
-  const { record, notFound } = await recordPortOf(context, noun).read(id);
-  if (!record) throw notFound ?? new FindingError(fail(`read back: ${noun.name} ${id} is not there`));
-  const hidden = hiddenFields(context.client.contract, noun.nounName);
+async function checkShown(context: CheckContext, { kind, id }: TestRecord, sent: JsonObject): Promise<void> {
+  const { record, notFound } = await recordPortOf(context, kind).read(id);
+  if (!record) throw notFound ?? new FindingError(fail(`read back: ${kind.name} ${id} is not there`));
+  const hidden = hiddenFields(context.client.contract, kind.noun.name);
   const [difference] = differencesOf(sent, record.fields, isShown, hidden);
   if (!difference) return;
   const { name, expected, actual } = difference;
   const got = actual === undefined ? 'no such field' : printJson(actual);
-  const wireName = noun.create.body?.fields[name]?.wireName ?? name;
+  const wireName = kind.create.body?.fields[name]?.wireName ?? name;
   const details = { pointer: `/${wireName}`, expected: printJson(expected), got };
-  throw new FindingError(fail(`read back: ${wireName} of ${noun.name} ${id} is not what was sent`, details));
+  throw new FindingError(fail(`read back: ${wireName} of ${kind.name} ${id} is not what was sent`, details));
 }
 
 /** The end of a write of a test record. */
@@ -142,19 +142,19 @@ type SettledTestRecord = SettledRow & { readonly outcome: Outcome };
  */
 async function writeTestRecord(
   context: CheckContext,
-  noun: WritableNoun,
+  kind: TestKind,
   id: bigint | undefined,
   intent: Intent,
 ): Promise<SettledTestRecord> {
   const { signal: stopped } = context;
-  const port = recordPortOf(context, noun);
+  const port = recordPortOf(context, kind);
   const { outcome, ...settled } = await settle(port, { id, intent }, { stopped });
   if (!outcome) throw stopped.reason;
   return { ...settled, outcome };
 }
 
-function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
-  return createRecordPort(client, nounName, { sendsEtags });
+function recordPortOf({ client, sendsEtags }: CheckContext, { noun }: TestKind): RecordPort {
+  return createRecordPort(client, noun.name, { sendsEtags });
 }
 
 /**
@@ -165,7 +165,7 @@ function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: Writab
  */
 function judgeSettled(
   { client }: CheckContext,
-  { name, nounName }: WritableNoun,
+  { name, noun }: TestKind,
   step: WriteVerb,
   { state: { lastWrite, attempts }, outcome }: SettledTestRecord,
 ): Finding[] {
@@ -185,7 +185,7 @@ function judgeSettled(
   throw new FindingError(
     fail(`${step}: ${answered}${message}${suffix}`, {
       ...details,
-      operation: client.contract.operations.get(nouns[nounName].operations[step]),
+      operation: client.contract.operations.get(noun.operations[step]),
     }),
   );
 }
@@ -197,21 +197,21 @@ function judgeSettled(
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be read.
  */
 async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
-  const { noun, id, fields, parent } = created;
-  const { name, isNamed, list } = noun;
+  const { kind, id, fields, parent } = created;
+  const { name, isNamed, list } = kind;
   const foreign = new FindingError(
     fail(`not deleted, because ${name} ${id} is perhaps not the one that smoke created`),
   );
   if (!isNamed) {
-    const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
+    const parentFields = parent && (await recordPortOf(context, parent.kind).read(parent.id)).record?.fields;
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
   }
   const ours = isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours });
+  const settled = await writeTestRecord(context, kind, id, { kind: 'remove', created: ours });
   const { outcome } = settled;
   if (outcome.kind === 'failed' && reasonOf(outcome)?.code === 'changed') throw foreign;
-  const findings = judgeSettled(context, noun, 'delete', settled);
-  if ((await recordPortOf(context, noun).read(id)).record)
+  const findings = judgeSettled(context, kind, 'delete', settled);
+  if ((await recordPortOf(context, kind).read(id)).record)
     throw new FindingError(fail(`gone: ${name} ${id} can still be read after its deletion`));
   if (await isListed(context, created))
     throw new FindingError(
@@ -223,11 +223,11 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
 /** Returns true if its list shows a record. Returns undefined if the service has no such list, or if the list may be cut. */
 async function isListed(
   { client }: CheckContext,
-  { noun: { nounName, list }, id }: TestRecord,
+  { kind: { noun, list }, id }: TestRecord,
 ): Promise<boolean | undefined> {
   if (!list) return undefined;
   try {
-    await readFromList(client, nounName, id, { needsWhole: true });
+    await readFromList(client, noun.name, id, { needsWhole: true });
     return true;
   } catch (error) {
     if (error instanceof CliError && error.kind === 'not-found') return false;
@@ -243,8 +243,8 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
   const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse()) {
-    const { noun, id, fields } = record;
-    const look = showCommand(context, nouns[noun.nounName], { id, intent: { kind: 'create', fields } });
+    const { kind, id, fields } = record;
+    const look = showCommand(context, kind.noun, { id, intent: { kind: 'create', fields } });
     try {
       if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
       else findings.push(...(await removeTestRecord(context, { ...record, id })));

@@ -1,92 +1,93 @@
 import { randomUUID } from 'node:crypto';
 import { type Contract, lackingFields, requireOperation, takesField } from '../api/contract.ts';
-import { type NounName, nouns } from '../api/nouns.ts';
+import { type Noun, nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 
-/** A noun whose records can be created, deleted and read back. */
-export interface WritableNoun {
+/** A kind of record that smoke can create, read back and delete. */
+export interface TestKind {
   /** The name of its check. */
   readonly name: string;
-  readonly nounName: NounName;
+  readonly noun: Noun;
   /** True if its records have a name, which shows that smoke created them. If not, the parent shows that. */
   readonly isNamed: boolean;
   /** The fields of a new record, besides its name and its parent. */
   readonly fields: JsonObject;
   /** The fields that the update changes; empty if there is no update, or if it takes none of them. */
   readonly change: JsonObject;
-  /** The noun of the records that the records of this noun refer to. */
-  readonly parent: WritableNoun | undefined;
+  /** The kind of the records that these records refer to. */
+  readonly parent: TestKind | undefined;
   readonly create: Operation;
   readonly list: Operation | undefined;
 }
 
+type Template = Pick<TestKind, 'noun' | 'fields' | 'change'>;
+
 /** The values that smoke writes, by the name of the check. Fields that the service does not take are left out. */
 const templates = {
   category: {
-    nounName: 'categories',
+    noun: nouns.categories,
     fields: { description: 'made by petstore smoke, removed at its end' },
     change: { description: 'changed by petstore smoke' },
   },
-  pet: { nounName: 'pets', fields: { status: 'available' }, change: { status: 'pending' } },
-  inventory: { nounName: 'inventory', fields: { quantity: 3 }, change: { quantity: 7 } },
+  pet: { noun: nouns.pets, fields: { status: 'available' }, change: { status: 'pending' } },
+  inventory: { noun: nouns.inventory, fields: { quantity: 3 }, change: { quantity: 7 } },
   order: {
-    nounName: 'orders',
+    noun: nouns.orders,
     fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
     change: { quantity: 2, complete: true },
   },
-} as const satisfies Record<string, Pick<WritableNoun, 'nounName' | 'fields' | 'change'>>;
+} satisfies Record<string, Template>;
 
-/** Returns the nouns by the names of their checks, or the reason why a noun cannot be written safely, a clause. */
-export function writableNouns(contract: Contract): ReadonlyMap<string, WritableNoun | string> {
-  const category = resolveNoun('category', undefined, contract);
-  const pet = resolveNoun('pet', needsCategory(contract) ? category : undefined, contract);
+/** Returns the kinds of test records by the names of their checks, or the reason why one cannot be written safely, a clause. */
+export function testKinds(contract: Contract): ReadonlyMap<string, TestKind | string> {
+  const category = resolveKind('category', undefined, contract);
+  const pet = resolveKind('pet', needsCategory(contract) ? category : undefined, contract);
   return new Map([
     ['category', category],
     ['pet', pet],
-    ['inventory', resolveNoun('inventory', pet, contract)],
-    ['order', resolveNoun('order', pet, contract)],
+    ['inventory', resolveKind('inventory', pet, contract)],
+    ['order', resolveKind('order', pet, contract)],
   ]);
 }
 
 /** Completes a template with the fields that the service takes and requires, or returns a clause that says why it cannot. */
-function resolveNoun(
+function resolveKind(
   name: keyof typeof templates,
-  parent: WritableNoun | string | undefined,
+  parent: TestKind | string | undefined,
   contract: Contract,
-): WritableNoun | string {
+): TestKind | string {
   const { operations, missing } = contract;
   if (typeof parent === 'string') return parent;
-  const { nounName, fields, change } = templates[name];
-  const isNamed = nouns[nounName].fields.some(({ kind }) => kind === 'name');
-  const ids = nouns[nounName].operations;
+  const { noun, fields, change }: Template = templates[name];
+  const isNamed = noun.fields.some(({ kind }) => kind === 'name');
+  const ids = noun.operations;
   const missingId = [ids.create, ids.get, ids.delete].find((id) => !operations.has(id));
   if (missingId !== undefined) return `${missingId}: ${missing.get(missingId)}`;
   const create = requireOperation(contract, ids.create);
-  const proof = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
+  const proof = isNamed ? 'name' : parent?.noun.idName;
   if (proof && !takesField(create, proof))
     return `${create.id} takes no ${proof}, so smoke could not recognise its own ${name}`;
   const bodyFields = create.body?.fields ?? {};
   const maxLength = bodyFields.name?.bounds?.maxLength;
   if (isNamed && Number(maxLength ?? nameLength) < nameLength)
     return `names may have only ${maxLength} characters, and those of smoke have ${nameLength}`;
-  const isEntry = nounName === 'inventory';
-  const parentField = parent && { [nouns[parent.nounName].idName]: 0 };
+  const parentField = parent && { [parent.noun.idName]: 0 };
   const templateFields = {
     ...(isNamed && { name }),
     ...parentField,
-    ...(isEntry && { status: '' }),
+    ...(noun.isCount && { status: '' }),
     ...fields,
   };
   const lackingNames = lackingFields(create, templateFields);
   // An invented value could name a record of somebody else.
-  const unknown = lackingNames.find((field) => isEntry || bodyFields[field]?.example === undefined);
+  const unknown = lackingNames.find((field) => noun.isCount || bodyFields[field]?.example === undefined);
   if (unknown !== undefined)
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;
   const statedValues = lackingNames.map((field) => [field, bodyFields[field]?.example ?? null]);
   return {
     name,
-    nounName,
+    noun,
     isNamed,
     create,
     list: operations.get(ids.list),
