@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Fields } from '../api/record-values.ts';
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import {
   idSchema,
@@ -85,12 +86,13 @@ const valueNames: ReadonlySet<string> = new Set([
   'after',
 ]);
 
-/** Returns a part of a line with its values as `toJournalValue` makes them. */
-function toLine(part: object): object {
-  const line: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(part)) {
-    if (valueNames.has(name)) line[name] = member && toJournalValue(member);
-    else line[name] = typeof member === 'object' && !Array.isArray(member) ? toLine(member) : member;
+/** Returns a part of a line with its values as `toJournalValue` makes them. `for in` is faster than entries in a long plan. */
+function toLine<Part extends object>(part: Part): object {
+  const line: Partial<Record<keyof Part, unknown>> = {};
+  for (const name in part) {
+    const member: unknown = part[name];
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) line[name] = member;
+    else line[name] = valueNames.has(name) ? toJournalValue(member as Fields) : toLine(member);
   }
   return line;
 }

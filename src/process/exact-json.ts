@@ -113,20 +113,27 @@ function escapeUnsafe(text: string): string {
 function printValue(value: unknown, indent: number, newline: string): string | undefined {
   if (typeof value === 'string') return printText(value);
   if (typeof value === 'bigint' || value instanceof ExactNumber) return value.toString();
-  if (typeof value !== 'object' || value === null || value instanceof Date) return JSON.stringify(value);
-  const isList = Array.isArray(value);
+  if (typeof value !== 'object' || value === null || value instanceof Date)
+    return Number.isSafeInteger(value) ? `${value}` : JSON.stringify(value);
   const inner = indent > 0 ? newline + ' '.repeat(indent) : '';
+  const end = indent > 0 ? newline : '';
   let text = '';
+  let separator = inner;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      text += separator + (printValue(item, indent, inner) ?? 'null');
+      separator = `,${inner}`;
+    }
+    return text === '' ? '[]' : `[${text}${end}]`;
+  }
+  const colon = indent > 0 ? ': ' : ':';
   for (const key in value) {
     const printed = printValue(value[key as keyof typeof value], indent, inner);
-    if (printed === undefined && !isList) continue;
-    if (text !== '') text += ',';
-    text += inner;
-    if (!isList) text += printText(key) + (indent > 0 ? ': ' : ':');
-    text += printed ?? 'null';
+    if (printed === undefined) continue;
+    text += separator + printText(key) + colon + printed;
+    separator = `,${inner}`;
   }
-  if (text !== '' && indent > 0) text += newline;
-  return isList ? `[${text}]` : `{${text}}`;
+  return text === '' ? '{}' : `{${text}${end}}`;
 }
 
 function printText(text: string): string {
