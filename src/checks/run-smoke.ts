@@ -1,5 +1,5 @@
 import { isEmbeddedUrl } from '../api/http.ts';
-import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, exitCodes, interruption, type Signal } from '../process/errors.ts';
 import { graceMs, type Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
@@ -30,7 +30,7 @@ export async function runSmoke(
   if (maxTimeMs !== undefined) {
     const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
     const stopLate = () => stop.trigger(new CliError('check-failed', why));
-    setTimeout(stopLate, Math.min(maxTimeMs, longestTimerMs)).unref();
+    setTimeout(stopLate, maxTimeMs).unref();
   }
   const startedAt = new Date();
   const startedMs = monotonicMs();

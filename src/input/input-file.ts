@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { InputError, systemReason } from '../process/errors.ts';
-import { collectBytes, readPieces } from '../process/files.ts';
+import { readFileOrStdin } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { hasQuotedCell, type SplitRecord, splitCsv, splitJson, splitLines, splitTsv } from './splitters.ts';
 
@@ -27,13 +27,11 @@ const maxBytes = 2 ** 28;
 export async function readInputFile(io: Io, path: string): Promise<InputFile> {
   const isStdin = path === '-';
   const name = isStdin ? 'stdin' : path;
-  const absolute = resolve(io.cwd, path);
-  const bytes = await collectBytes(isStdin ? io.stdin.bytes() : readPieces(absolute), maxBytes).catch(
-    (error) => {
-      throw new InputError(`${name}: ${systemReason(error)}`);
-    },
-  );
+  const bytes = await readFileOrStdin(io, path, maxBytes).catch((error) => {
+    throw new InputError(`${name}: ${systemReason(error)}`);
+  });
   const text = decodeUtf8(bytes, name);
+  const absolute = resolve(io.cwd, path);
   // A path below these folders names an open file, and nothing can be written beside it.
   const isOpenFile = isStdin || /^\/(dev|proc)\//.test(absolute);
   if (!isOpenFile && statSync(absolute, { throwIfNoEntry: false })?.isFile())

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileError, systemCode } from './errors.ts';
-import { processId } from './io.ts';
+import { type Io, processId } from './io.ts';
 import { bytesText } from './text.ts';
 
 /**
@@ -26,7 +26,7 @@ import { bytesText } from './text.ts';
  *
  * @throws the system's error, such as ENOENT or EISDIR.
  */
-export async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
+async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
   // Without O_NONBLOCK, opening a pipe that has no writer blocks. Windows has neither.
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   if (!fstatSync(fd).isFIFO()) return yield* createReadStream(path, { fd });
@@ -45,8 +45,13 @@ export function readWhole(path: string, maxBytes: number): Promise<Buffer> {
   return collectBytes(readPieces(path), maxBytes);
 }
 
+/** The bytes of a file that a user names, or of stdin for `-`, whole. @throws as `readWhole` */
+export function readFileOrStdin({ stdin, cwd }: Io, path: string, maxBytes: number): Promise<Buffer> {
+  return path === '-' ? collectBytes(stdin.bytes(), maxBytes) : readWhole(resolve(cwd, path), maxBytes);
+}
+
 /** The bytes of pieces, whole. @throws Error, whose message is a clause, if there are more than `maxBytes`. */
-export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const whole: Uint8Array[] = [];
   let size = 0;
   for await (const piece of pieces) {

@@ -62,7 +62,7 @@ describe('the request', () => {
   });
 
   test.each([
-    ['FETCH /pets', 'api request FETCH: not supported'],
+    ['FETCH /pets', "METHOD 'FETCH': must be one of GET, HEAD, OPTIONS, POST"],
     ['GET /pets -f status', 'must be name=value'],
     ['POST /pets -f a:={', "-f a '{': must be JSON"],
     ['GET /pets --input -', 'takes no --input'],

@@ -6,7 +6,7 @@ import { argument, flag, value, values } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/user-request.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import { UsageError, ValueError } from '../../process/errors.ts';
+import { parseChoice, UsageError, ValueError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
 /** Parses an absolute path without a query. @throws ValueError for any other text. */
@@ -139,7 +139,10 @@ const request = verb({
     'petstore api request POST /store/orders --input order.json',
   ],
   args: {
-    method: argument('<METHOD>', 'GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS', { offers: rawMethods }),
+    method: argument('<METHOD>', 'GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS', {
+      parse: (text) => parseChoice(text.toUpperCase(), rawMethods),
+      offers: rawMethods,
+    }),
     path: argument('<path>', 'path below the base URL'),
   },
   flags: {

@@ -1,16 +1,15 @@
 import { STATUS_CODES } from 'node:http';
-import { resolve } from 'node:path';
 import { headerLines, isSafeMethod } from '../../api/http.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Answer } from '../../client/call.ts';
 import type { Client } from '../../client/client.ts';
-import { type RawRequest, rawMethods, requestsOutput } from '../../client/user-request.ts';
+import { type RawRequest, requestsOutput } from '../../client/user-request.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
-import { collectBytes, readWhole } from '../../process/files.ts';
+import { readFileOrStdin } from '../../process/files.ts';
 import { sanitize } from '../../process/text.ts';
 import { parseAssignment, parseJsonText } from '../../records/body-fields.ts';
 
@@ -28,11 +27,8 @@ const layout = '\n\t';
 
 /** Sends a request and prints the body of the response unchanged. A status of 400 or above is then an error. */
 export async function sendRaw(context: Context, values: RequestValues): Promise<Output | undefined> {
-  const { path, field = [], input, include } = values;
+  const { method, path, field = [], input, include } = values;
   const { flags, io } = context;
-  const method = values.method.toUpperCase();
-  if (!rawMethods.some((rawMethod) => rawMethod === method))
-    throw new UsageError(`api request ${values.method}: not supported`, `one of ${rawMethods.join(', ')}`);
   const fields = field.map((text) => parseAt('-f', text, () => parseAssignment(text)));
   const client = await context.client();
   const operation = operationAt(client, method, path);
@@ -86,13 +82,10 @@ async function printBody({ io }: Context, { body }: Answer): Promise<void> {
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** Reads a file, or stdin for `-`. @throws UsageError if the file cannot be read. */
-async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array> {
-  try {
-    if (input === '-') return await collectBytes(io.stdin.bytes(), maxBodyBytes);
-    return await readWhole(resolve(io.cwd, input), maxBodyBytes);
-  } catch (error) {
+function readBodyFile({ io }: Context, input: string): Promise<Uint8Array> {
+  return readFileOrStdin(io, input, maxBodyBytes).catch((error) => {
     throw new UsageError(`--input ${input}: ${systemReason(error)}`);
-  }
+  });
 }
 
 /** Joins the values of `-f` in a JSON object. @throws ValueError for invalid JSON. */

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { builtInContract } from '../../api/contract.ts';
 import {
   type Description,
@@ -11,7 +10,7 @@ import { connectToDocuments } from '../../connect.ts';
 import { addressOf, type Context } from '../../context.ts';
 import { CliError, InputError, systemReason, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
-import { collectBytes, readWhole } from '../../process/files.ts';
+import { readFileOrStdin } from '../../process/files.ts';
 
 /**
  * Reads a description from a file, a URL or stdin (`-`). If a URL is not a description, the usual paths below it are tried.
@@ -29,12 +28,8 @@ export async function readDescriptionAt(
   const location = argument ?? addressOf(settings, builtInContract);
   if (/^https?:\/\//i.test(location) && URL.canParse(location))
     return findDescription(context, location, withToken);
-  const isStdin = location === '-';
-  const label = isStdin ? 'stdin' : location;
-  const reading = isStdin
-    ? collectBytes(io.stdin.bytes(), maxDescriptionBytes)
-    : readWhole(resolve(io.cwd, location), maxDescriptionBytes);
-  const bytes = await reading.catch((error) => {
+  const label = location === '-' ? 'stdin' : location;
+  const bytes = await readFileOrStdin(io, location, maxDescriptionBytes).catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
   return readDescription({ label, document: await parseDocument(bytes, label) });
