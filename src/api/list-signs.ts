@@ -70,12 +70,12 @@ export function whyMoreRecords(
   return why ?? (status === 206 && !hasRange ? 'it answered 206 (Partial Content)' : undefined);
 }
 
-/** Returns true if an answer says that the whole list was read. A plain `count` does not say so: it may count only the page. */
-export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
+/** Returns how many records the whole list has, as an answer says. A plain `count` does not say so: it may count only the page. */
+export function totalsIn({ headers, envelope }: ListAnswer): number[] {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
-  return fields.some(
-    ({ name, value }) => totals.has(name) && /total|found|hits|full/.test(name) && numberIn(value) === count,
-  );
+  return fields
+    .filter(({ name }) => totals.has(name) && /total|found|hits|full/.test(name))
+    .flatMap(({ value }) => numberIn(value) ?? []);
 }
 
 /** A field that may say something about the pages. */

@@ -1,5 +1,5 @@
 import { linkTarget } from '../api/http.ts';
-import { isLink, statesWhole, whyMoreRecords } from '../api/list-signs.ts';
+import { isLink, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Paging } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -49,6 +49,10 @@ interface Walk {
   isLinked: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
   firstNumber: number | undefined;
+  /** The number of all records, as the last page said. */
+  total: number | undefined;
+  /** Why the pages that follow may not continue the pages before, a clause: a deletion shifts all records behind it. */
+  whyShifted: string | undefined;
 }
 
 /**
@@ -67,7 +71,17 @@ export async function* pagesOf(
   const { paging, noun } = operation;
   const { idField } = nouns[noun];
   const firstNumber = paging?.kind === 'number' ? paging.first : undefined;
-  const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false, firstNumber };
+  const walk: Walk = {
+    operation,
+    first,
+    size,
+    pages: 0,
+    count: 0,
+    isLinked: false,
+    firstNumber,
+    total: undefined,
+    whyShifted: undefined,
+  };
   const visited = new Set<string>();
   // The ids of the first page and of the last two.
   let earlier: readonly ReadonlySet<unknown>[] = [];
@@ -100,6 +114,10 @@ export async function* pagesOf(
     if (walk.pages >= maxPages || walk.count >= maxRecords)
       throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
     walk.isLinked ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
+    const [total = walk.total] = totalsIn(page);
+    if (walk.total !== undefined && total !== undefined && total < walk.total)
+      walk.whyShifted = `its total fell from ${walk.total} to ${total} while it was read`;
+    walk.total = total;
     step = nextStep(walk, page);
     if (step.next === undefined) return step;
     const { reason, hint } = faultOfNext(step.next, page.request.url) ?? {};
@@ -135,7 +153,7 @@ export function statedNext(
 function nextStep(walk: Walk, page: Page): PageStep {
   const next = linkOf(page, 'next');
   if (next !== undefined) return { next };
-  const whyCut = whyMoreRecords(page, walk);
+  const whyCut = whyMoreRecords(page, walk) ?? walk.whyShifted;
   return (walk.isLinked ? undefined : describedStep(walk, page, whyCut)) ?? { whyCut };
 }
 
@@ -198,7 +216,7 @@ function stepByCount(
   page: Page,
   whyCut: string | undefined,
 ): PageStep {
-  if (page.records.length === 0 || statesWhole(page, count)) return { whyCut };
+  if (page.records.length === 0 || totalsIn(page).includes(count)) return { whyCut };
   return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, whyCut };
 }
 

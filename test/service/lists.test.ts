@@ -229,6 +229,43 @@ test('a page that answers for a missing one does not end a list that says that t
   expect([code, stderr]).toEqual([0, expect.stringContaining('there may be more records: total says 5')]);
 });
 
+describe.each([false, true])('a list whose total changes while it is read (in a header: %s)', (isHeader) => {
+  /** A record is gone, or a record has come, before the second page is read. */
+  const openChanging = async (isGone: boolean) => {
+    const later = (all: Parameters<typeof pagesOfTwo>[0], url: URL) => {
+      if (!['2', '3'].includes(url.searchParams.get('page') ?? '')) return all;
+      return isGone ? all.slice(1) : [...all, { ...all[0], id: 6, petId: 6 }];
+    };
+    const shape: Shape = {
+      parameters: numbered,
+      page: (all, url) => pagesOfTwo(later(all, url), url),
+      list: (data, _noun, url, all) => (isHeader ? data : { data, total: later(all, url).length }),
+      headers: (all, url): Record<string, string> =>
+        isHeader ? { 'x-total-count': String(later(all, url).length) } : {},
+    };
+    const service = await shapedService(shape);
+    return { service, ...(await bindTo(service)) };
+  };
+
+  test('may lack a record if it fell', async () => {
+    const { service, run } = await openChanging(true);
+    await using _ = service;
+    const why = 'its total fell from 5 to 4 while it was read';
+    const list = await run('pets list -o ids');
+    expect([list.code, list.stderr]).toEqual([
+      0,
+      expect.stringContaining(`there may be more records: ${why}`),
+    ]);
+    expect(await run('inventory export')).toMatchObject(failed(2, `may be incomplete: ${why}`));
+  });
+
+  test('is whole if it rose', async () => {
+    const { service, run } = await openChanging(false);
+    await using _ = service;
+    expect(await run('pets list -o ids')).toEqual({ code: 0, stdout: '1\n2\n3\n4\n5\n6\n', stderr: '' });
+  });
+});
+
 test('a service that ignores the number of a page has a list that may be cut', async () => {
   await using service = await shapedService({ parameters: numbered, page: (records) => records.slice(0, 2) });
   const { run } = await bindTo(service);
