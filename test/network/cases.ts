@@ -61,6 +61,7 @@ const within = /within 1 s/;
 const maybe = /may have been applied/;
 const cut = /closed before the whole answer came/;
 const notHttp = /invalid HTTP response/;
+const twice: Ending = { requests: 2, retries: 1 };
 const json = { 'content-type': 'application/json' };
 const gzip = { ...json, 'content-encoding': 'gzip' };
 const no = { code: 'no', message: 'never on a Sunday' };
@@ -236,8 +237,13 @@ export const cases: readonly Case[] = [
     /the answer is 422, with a body encoded as gzip/,
     { exit: 1 },
   ),
-  list('does not speak HTTP', mode.writes('SSH-2.0-OpenSSH_9.2\r\n'), notHttp),
-  list('answers with an alert of TLS', mode.writes('\x15\x03\x03\0\x02\x02\n'), /invalid HTTP response: /),
+  list('does not speak HTTP', mode.writes('SSH-2.0-OpenSSH_9.2\r\n'), notHttp, twice),
+  list(
+    'answers with an alert of TLS',
+    mode.writes('\x15\x03\x03\0\x02\x02\n'),
+    /invalid HTTP response: /,
+    twice,
+  ),
   list(
     'switches to another protocol',
     mode.writesOn('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
@@ -252,8 +258,14 @@ export const cases: readonly Case[] = [
       `${mode.head('200 OK')}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n`,
     ),
     notHttp,
+    twice,
   ),
-  list('sends a head without end', mode.writesOn(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`), notHttp),
+  list(
+    'sends a head without end',
+    mode.writesOn(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`),
+    notHttp,
+    twice,
+  ),
   list('sends early hints and strange headers first', mode.always(mode.strangeHeaders)),
 
   // Redirects and links.

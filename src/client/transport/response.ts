@@ -122,6 +122,8 @@ export function transportError(error: Error, status?: number): CliError {
   const code = systemCode(root) ?? root.name;
   const noAnswer = noAnswerByCode.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const details = { status, cause: root };
+  if (/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/.test(code))
+    return noAnswerError('reset', `invalid HTTP response: ${root.message}`, details);
   if (noAnswer === 'reset') {
     const answer = status === undefined ? 'an' : 'the whole';
     return noAnswerError(noAnswer, `the connection was closed before ${answer} answer came`, details);
@@ -135,12 +137,10 @@ const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] 
   // The last is a process of Node without --allow-net.
   [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'connection-refused'],
   [/TIMEDOUT|TIMEOUT/, 'timeout'],
-  [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
 ];
 
 function clauseFor(error: Error, noAnswer: NoAnswer): string {
-  if (noAnswer === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (noAnswer === 'tls') return `TLS: ${tlsClause(error)}`;
   const why = systemReason(error);
   const { hostname } = error as { hostname?: string };
