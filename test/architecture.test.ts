@@ -20,10 +20,10 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   valibot: { files: ['src/api', 'src/bulk', 'src/client', 'src/server', 'src/writes'] },
   yaml: { files: ['src/process/exact-yaml.ts'], heavy: true },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
-  'fast-string-width': { files: ['src/output/formats.ts'], heavy: true },
+  'fast-string-width': { files: ['src/output/table.ts'], heavy: true },
   undici: { files: ['src/client/transport/undici-parts.ts', 'src/client/transport/undici.ts'] },
   chalk: { files: ['src/output/style.ts'], heavy: true },
-  'cli-table3': { files: ['src/output/formats.ts'], heavy: true },
+  'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   conf: { files: ['src/config/file.ts'] },
   '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };

@@ -1,5 +1,5 @@
 import { Help, Option, Command as Parser } from 'commander';
-import { formats } from '../output/printer.ts';
+import { formats } from '../output/formats.ts';
 import {
   type CommandWords,
   pageBreak,

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
-import type { Output, OutputFormat } from '../output/printer.ts';
+import type { OutputFormat } from '../output/formats.ts';
+import type { Output } from '../output/printer.ts';
 import {
   type Argument,
   type Flag,

@@ -1,6 +1,6 @@
 import { isConnectionHeader, isToken } from '../api/http.ts';
 import { parseInteger } from '../input/numbers.ts';
-import { formats, type OutputFormat } from '../output/printer.ts';
+import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
 import { parseAt, parseChoice, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';

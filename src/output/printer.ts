@@ -1,19 +1,15 @@
 import type { Io, OutputStream } from '../process/io.ts';
 import { countText } from '../process/text.ts';
-import { type Column, cellText, compareBy, pickColumns, type View } from './columns.ts';
 import {
-  type Print,
+  type Column,
+  cellText,
+  compareBy,
   type PrintJob,
+  pickColumns,
   piecesOf,
-  printAligned,
-  printCsv,
-  printFramed,
-  printIds,
-  printJsonDocument,
-  printJsonLines,
-  printTsv,
-  printYaml,
-} from './formats.ts';
+  type View,
+} from './columns.ts';
+import { formats, type OutputFormat } from './formats.ts';
 import type { Notice, Notices } from './messages.ts';
 import { type ColorMode, createStyle } from './style.ts';
 
@@ -46,59 +42,6 @@ export type Output = (
   /** The error that ends the command after the output, if a part of its work failed. */
   readonly error?: Error | undefined;
 };
-
-interface Format {
-  /** Its line in `petstore help formats`. */
-  readonly summary: string;
-  /** Text for people; or data: cells under a header, ids, or whole records. */
-  readonly content: 'text' | 'cells' | 'ids' | 'documents';
-  /** True if errors are JSON too. */
-  readonly hasJsonErrors?: true;
-  readonly print: Print;
-}
-
-/** All facts about each format of `--output`. */
-const formatTable = {
-  table: {
-    summary:
-      'the default: framed on a terminal that is wide enough, else columns with two spaces between. Nothing is cut',
-    content: 'text',
-    print: (job, pieces) => (job.isTerminal ? printFramed(job, pieces) : printAligned(job, pieces)),
-  },
-  json: {
-    summary: 'one JSON document: an object for one record, an array for several',
-    content: 'documents',
-    hasJsonErrors: true,
-    print: printJsonDocument,
-  },
-  jsonl: {
-    summary:
-      'one record a line, as pages arrive: petstore pets list -o jsonl | while read -r pet; do ...; done',
-    content: 'documents',
-    hasJsonErrors: true,
-    print: printJsonLines,
-  },
-  csv: {
-    summary:
-      "RFC 4180 with LF. Text that a spreadsheet would run as a formula gets a leading ', which --from removes",
-    content: 'cells',
-    print: printCsv,
-  },
-  tsv: {
-    summary: 'tab, newline, CR, backslash and a leading quote as \\t, \\n, \\r, \\\\ and \\"; never quotes',
-    content: 'cells',
-    print: printTsv,
-  },
-  yaml: {
-    summary: 'a YAML document, texts in quotes',
-    content: 'documents',
-    print: printYaml,
-  },
-  ids: { summary: 'one id a line: the first column', content: 'ids', print: printIds },
-} satisfies Record<string, Format>;
-
-export type OutputFormat = keyof typeof formatTable;
-export const formats: Readonly<Record<OutputFormat, Format>> = formatTable;
 
 export type Printer = ReturnType<typeof createPrinter>;
 

@@ -5,7 +5,7 @@ import { rowStates } from '../../src/bulk/run-row.ts';
 import { topicNames } from '../../src/cli/command-words.ts';
 import { commandsOf, makeHelpFiles } from '../../src/cli/help.ts';
 import { program } from '../../src/commands/index.ts';
-import { formats } from '../../src/output/printer.ts';
+import { formats } from '../../src/output/formats.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
