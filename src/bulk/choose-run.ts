@@ -25,10 +25,8 @@ export async function chooseRun(
   const target = await findTarget(context);
   const [last] = runsOnTarget(list, target);
   const run = id === undefined ? last : findRun(list, id);
-  if (!run) {
-    requireReadableRuns(list, target, undefined);
-    return undefined;
-  }
+  requireReadableRuns(list, target, run);
+  if (!run) return undefined;
   const { header } = run;
   if (id === undefined && header.flags.shard)
     throw new UsageError(
@@ -40,7 +38,6 @@ export async function chooseRun(
       `run ${run.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
       'give the --profile, the --base-url or --offline of that run, and set its tenant',
     );
-  requireReadableRuns(list, target, run);
   requireSameService(run, context.settings, await context.contract());
   const refusal = verb === 'resume' ? resumeRefusal(context, run) : undoRefusal(run, id);
   if (refusal) throw refusal;

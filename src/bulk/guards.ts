@@ -1,7 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import { groupDigits } from '../process/text.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import type { RunLog } from './run.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -20,13 +19,16 @@ export interface Guards {
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
-/** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
+/**
+ * Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it.
+ *
+ * @param rowCount the number of rows of the run.
+ */
 export function guardErrorOf(
-  { rows }: RunLog,
+  rowCount: number,
   { rowsToWrite }: Plan,
   { maxChanges, maxDelta, allowZero }: Guards,
 ): UsageError | undefined {
-  const rowCount = rows.length;
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
   if (maxChanges && rowsToWrite.length > most) {
     const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);

@@ -165,10 +165,11 @@ async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
   let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
   const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === undefined ? [] : id)));
   const openPlaces = new Set<string>();
-  for (const { id, state, undo, header } of runs.slice(minKeptRuns).reverse()) {
+  for (const run of runs.slice(minKeptRuns).reverse()) {
     if (bytes <= maxJournalBytes) return;
+    const { id, header } = run;
     const place = `${header.noun} of ${targetName(header.target)}`;
-    if (isOpen(undo ?? { state })) openPlaces.add(place);
+    if (isOpen(run.undo ?? run)) openPlaces.add(place);
     if (openPlaces.has(place) || deliveries.has(header.undoes ?? id)) continue;
     bytes -= sizeOf(id);
     await rm(journalPath(folder, id), { force: true });

@@ -75,7 +75,7 @@ export function requireReadableRuns(list: RunList, target: Target, run: Run | un
     if (isDamaged || !run || Number(id.slice(1)) > Number(run.id.slice(1))) throw problem;
 }
 
-export function isOpen({ state }: Pick<Run, 'state'>): boolean {
+export function isOpen({ state }: Run): boolean {
   return state === 'open';
 }
 
@@ -108,9 +108,8 @@ export async function readLog({ folder }: Pick<RunList, 'folder'>, id: string): 
 }
 
 /** The number of the next plan on a target, from 1. Two shards may plan at once and get one number: they share no record. */
-export function nextPlanNumber({ runs }: RunList, target: Target): number {
-  const onTarget = runs.filter(({ header }) => isSameTarget(header.target, target));
-  return onTarget.reduce((last, { planNumber }) => Math.max(last, planNumber), 0) + 1;
+export function nextPlanNumber(list: RunList, target: Target): number {
+  return runsOnTarget(list, target).reduce((last, { planNumber }) => Math.max(last, planNumber), 0) + 1;
 }
 
 export function journalPath(folder: string, id: string): string {

@@ -7,6 +7,7 @@ import type { RecordPort } from '../writes/port.ts';
 import { type Doubt, doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
 import type { RecordList } from './record-list.ts';
+import type { InvalidRecord } from './run.ts';
 import { planRow, type RowPlan } from './run-events.ts';
 import { isResumable, type RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
@@ -17,6 +18,8 @@ export interface Plan {
   readonly rows: readonly RunRow[];
   /** The rows that will be written. */
   readonly rowsToWrite: readonly RunRow[];
+  /** The invalid records, in the first plan of a run. */
+  readonly invalid: readonly InvalidRecord[];
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
@@ -50,7 +53,8 @@ export async function planRun(
   { records, stocks, concurrency }: PlanSources,
   onRead: () => void,
 ): Promise<Plan> {
-  const rows = runs.log.rows.filter(isResumable);
+  const { log } = runs;
+  const rows = log.rows.filter(isResumable);
   const claims = await findClaims(runs, rows);
   const { port } = records;
   const toRead: RowWithId[] = [];
@@ -70,7 +74,7 @@ export async function planRun(
   for (const row of absent) planByValue(row, null);
   const rowsToWrite = rows.every(isToWrite) ? rows : rows.filter(isToWrite);
   if (stocks) await readStocks(stocks, rowsToWrite, concurrency);
-  return { rows, rowsToWrite };
+  return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [] };
 }
 
 /** The reading of a list may be older than the attempt of an uncertain row. */

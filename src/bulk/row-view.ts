@@ -8,7 +8,7 @@ import { countText, groupDigits, joinFirst, sanitize } from '../process/text.ts'
 import { shownCode } from '../writes/reasons.ts';
 import { outcomeOf, reasonOf } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import type { InvalidRecord, RunHeader, RunLog } from './run.ts';
+import type { InvalidRecord, RunHeader } from './run.ts';
 import { idOfRow, type RunRow } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
@@ -96,13 +96,8 @@ function differencesText(value: RecordValue | undefined, other: RecordValue | un
 }
 
 /** The number of rows that cannot be written, invalid rows included. */
-export function countProblems(log: RunLog, { rows }: Plan): number {
-  return invalidOf(log).length + rows.filter(isProblemRow).length;
-}
-
-/** The invalid rows to print. A resumed run has printed them before. */
-function invalidOf({ invalid, planNumber }: RunLog): readonly InvalidRecord[] {
-  return planNumber === 0 ? invalid : [];
+export function countProblems({ rows, invalid }: Plan): number {
+  return invalid.length + rows.filter(isProblemRow).length;
 }
 
 function isProblemRow({ state }: RunRow): boolean {
@@ -110,11 +105,10 @@ function isProblemRow({ state }: RunRow): boolean {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-export function* printedRows(log: RunLog, { rows }: Plan): Generator<PrintedRow> {
-  const { noun } = log.header;
+export function* printedRows({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
   for (const row of rows)
     if (!outcomeOf(row) || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
-  for (const issue of invalidOf(log)) yield toInvalidRow(issue);
+  for (const issue of invalid) yield toInvalidRow(issue);
 }
 
 /** The state of a row as a plan shows it. */

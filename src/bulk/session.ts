@@ -68,7 +68,7 @@ export async function runSession(
 ): Promise<Output> {
   const { session, plan, guardError } = await planSession(context, runs, flags);
   const { log } = runs;
-  if (mode !== 'write') return previewOutput(log, plan, mode === 'diff', guardError);
+  if (mode !== 'write') return previewOutput(log.header, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
   await confirmPlan(context, log.header, plan);
   return reportOutput(context, await writePlan(context, runs, session, plan, flags));
@@ -91,14 +91,19 @@ async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Pro
  * Returns the output of a plan that is not written. A diff exits 8 if a row is to be written or cannot be written, and a dry run exits
  * 3 if a row cannot be written. A plan that breaks a guard is printed nevertheless.
  */
-function previewOutput(log: RunLog, plan: Plan, isDiff: boolean, guardError: UsageError | undefined): Output {
-  const problems = countProblems(log, plan);
+function previewOutput(
+  header: RunHeader,
+  plan: Plan,
+  isDiff: boolean,
+  guardError: UsageError | undefined,
+): Output {
+  const problems = countProblems(plan);
   const isOther = isDiff ? problems + plan.rowsToWrite.length > 0 : problems > 0;
   const otherCode = isDiff ? exitCodes.differs : exitCodes.partial;
   return {
     kind: 'list',
-    pages: inPages(printedRows(log, plan)),
-    notices: planNotices(log.header, plan),
+    pages: inPages(printedRows(header, plan)),
+    notices: planNotices(header, plan),
     exitCode: isOther ? otherCode : exitCodes.done,
     error: guardError,
   };
@@ -162,7 +167,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     );
     // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
     if (stop.cause) throw stop.cause;
-    return { session, plan, guardError: guardErrorOf(log, plan, flags) };
+    return { session, plan, guardError: guardErrorOf(log.rows.length, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     throw stop.cause ?? error;

@@ -227,7 +227,7 @@ async function isListed(
 ): Promise<boolean | undefined> {
   if (!list) return undefined;
   try {
-    await readFromList(client, noun.name, id, { needsWhole: true });
+    await readFromList(client, noun.name, id);
     return true;
   } catch (error) {
     if (error instanceof CliError && error.kind === 'not-found') return false;

@@ -145,19 +145,19 @@ export async function readRecord<Members = JsonObject>(
       }
   }
   client.notify({ kind: 'note', text: `${get} ${why}: looking through ${list} instead` });
-  return readFromList(client, noun, id, { needsWhole: true, ...options });
+  return readFromList(client, noun, id, options);
 }
 
-/** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */
+/** Finds a record in the list of its noun. @throws CliError `not-found` if it is not there; CutListError if the list may be cut. */
 export async function readFromList<Members = JsonObject>(
   client: Client,
   noun: NounName,
   id: bigint,
-  options: ListOptions = {},
+  options: CallOptions = {},
 ): Promise<ServiceRecord<Members>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
-  for await (const records of client.list(list, {}, options)) {
+  for await (const records of client.list(list, {}, { ...options, needsWhole: true })) {
     const record = records.find(({ fields }) => fields[idField] === id);
     if (record) return record as ServiceRecord<Members>;
   }

@@ -68,8 +68,8 @@ export interface InputFormat {
 
 interface SplitInput {
   readonly format: InputFormat;
-  /** Begins to split, and returns the records in order. The generator throws InputError for a text that cannot be split. */
-  split(): Generator<SplitRecord>;
+  /** The records in order. Reading them throws InputError for a text that cannot be split. */
+  readonly records: Generator<SplitRecord, undefined>;
 }
 
 /** Returns true if the records of an input are rows of cells, which are texts. */
@@ -94,15 +94,15 @@ export function splitInput(
 ): SplitInput | undefined {
   if (text.trim() === '') return undefined;
   const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(text);
-  if (kind === 'json') return { format: { kind, delimiter: '' }, split: () => splitJson(text, name) };
-  if (kind === 'jsonl') return { format: { kind, delimiter: '' }, split: () => splitLines(text, name) };
+  if (kind === 'json') return { format: { kind, delimiter: '' }, records: splitJson(text, name) };
+  if (kind === 'jsonl') return { format: { kind, delimiter: '' }, records: splitLines(text, name) };
   // The line in which Excel names the delimiter. It stays as a blank line, so that each line keeps its number.
   const [, separator] = /^sep=([,;\t|])(?=[\r\n]|$)/i.exec(text) ?? [];
   const table = separator === undefined ? text : text.slice('sep=;'.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(table, isColumn));
   return delimiter === '\t' && !hasQuotedCell(table)
-    ? { format: { kind: 'tsv', delimiter }, split: () => splitTsv(table, name) }
-    : { format: { kind: 'csv', delimiter }, split: () => splitCsv(table, name, delimiter) };
+    ? { format: { kind: 'tsv', delimiter }, records: splitTsv(table, name) }
+    : { format: { kind: 'csv', delimiter }, records: splitCsv(table, name, delimiter) };
 }
 
 const kinds: Readonly<Record<string, InputFormat['kind']>> = {

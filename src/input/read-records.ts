@@ -79,13 +79,13 @@ export function readRecords<Row extends InputRow>(
   const input = splitInput(inputFile, (cell) => isColumn(cell, layout));
   const ignored = new Set<string>();
   if (!input) return { format: undefined, records: [], header: '', ignored };
-  const { format, split } = input;
-  const splitRecords = split();
+  const { format, records } = input;
   let toRecord = objectReader(layout, ignored);
   let header = '';
-  const first: SplitRecord | undefined = isTable(format) ? split().next().value : undefined;
-  if (first && isLone(first, layout)) {
-    header = layout.loneField;
+  const first = isTable(format) ? records.next().value : undefined;
+  const loneField = first && loneFieldOf(first, layout);
+  if (loneField !== undefined) {
+    header = loneField;
     toRecord = tableReader([header], [header], format);
   } else if (first) {
     // A spreadsheet may write empty cells behind the header.
@@ -95,13 +95,14 @@ export function readRecords<Row extends InputRow>(
     const fields = parseHeader({ ...first, cells: columns }, layout, name);
     for (const column of ignoredColumns(columns, fields)) ignored.add(column);
     toRecord = tableReader(fields, columns, format);
-    splitRecords.next();
   }
+  const toParsed = (record: SplitRecord): ParsedRecord<Row> => {
+    const { line, text, problem } = record;
+    return { line, text, row: problem ?? rowOrError(() => layout.toRow(toRecord(record))) };
+  };
   function* parse(): Generator<ParsedRecord<Row>> {
-    for (const record of splitRecords) {
-      const { line, text, problem } = record;
-      yield { line, text, row: problem ?? rowOrError(() => layout.toRow(toRecord(record))) };
-    }
+    if (first && loneField !== undefined) yield toParsed(first);
+    for (const record of records) yield toParsed(record);
   }
   return { format, records: parse(), header, ignored };
 }
@@ -116,13 +117,13 @@ export function rowOrError<Row>(toRow: () => Row): Row | CliError {
   }
 }
 
-/** Returns true if a table has no header: its first record is one cell that is not the name of a column. */
-function isLone<Layout extends ColumnRules & { loneField?: string }>(
+/** Returns the field of a table without a header: its first record is one cell that is not the name of a column. */
+function loneFieldOf(
   { cells = [], problem }: SplitRecord,
-  layout: Layout,
-): layout is Layout & { loneField: string } {
+  layout: ColumnRules & { readonly loneField?: string },
+): string | undefined {
   const [cell = '', ...others] = cells;
-  return layout.loneField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
+  return !problem && others.length === 0 && !isColumn(cell, layout) ? layout.loneField : undefined;
 }
 
 /** Finds the fields of a header. @throws InputError if the layout refuses its columns. */

@@ -48,13 +48,12 @@ export async function readRows<Row extends InputRow>(
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.loneField === undefined)
     throw new InputError(`${name}: is empty`);
-  const input = { name, format: format ?? { kind: 'csv' as const, delimiter: ',' } };
+  const input: InputFacts = { file: { name, path }, format: format ?? { kind: 'csv', delimiter: ',' } };
   if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
   const rows = isSelected ? table.rows.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : table.rows;
   const invalid = isSelected ? issues.filter(({ line }) => isSelected(BigInt(line))) : issues;
   return {
-    file: { name, path },
-    format: input.format,
+    ...input,
     rows,
     invalid,
     skipped: total - rows.length - invalid.length,
@@ -78,25 +77,24 @@ export function withoutInvalid<Row extends InputRow>(
   issues: readonly Issue[],
   skipInvalid: boolean,
 ): CheckedInput<Row> {
-  const named = { name: input.file.name, format: input.format };
-  if (issues.length > 0 && !skipInvalid) throw invalidInputError(named, issues);
+  if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
   const lines = new Set(issues.map(({ line }) => line));
   return {
     ...input,
     rows: input.rows.filter(({ line }) => !lines.has(line)),
     invalid: [...input.invalid, ...issues],
-    warnings: invalidWarnings(named, issues),
+    warnings: invalidWarnings(input, issues),
   };
 }
 
-function invalidWarnings(input: NamedInput, issues: readonly Issue[]): string[] {
+function invalidWarnings(input: InputFacts, issues: readonly Issue[]): string[] {
   return [
     ...leftOutWarning(input, issues.length, 'invalid and skipped'),
     ...pickExamples(input, issues).map((issue) => issueText(input, issue)),
   ];
 }
 
-function leftOutWarning({ name }: NamedInput, count: number, participle: string): string[] {
+function leftOutWarning({ file: { name } }: InputFacts, count: number, participle: string): string[] {
   return count === 0 ? [] : [`${name}: ${countText(count, 'row is', 'rows are')} ${participle}`];
 }
 
@@ -170,22 +168,19 @@ export function toIssue(error: CliError, line: number, text: string): Issue {
 /** The kind of the issues of two rows of the same id. */
 const conflict = 'conflict';
 
-interface NamedInput {
-  readonly name: string;
-  readonly format: InputFormat;
-}
+type InputFacts = Pick<CheckedInput<InputRow>, 'file' | 'format'>;
 
 function unitOf(format: InputFormat | undefined): string {
   return format?.kind === 'json' ? 'record' : 'line';
 }
 
 /** `pets.csv:3: status must be …`. */
-function issueText({ name, format }: NamedInput, { line, message }: Issue): string {
+function issueText({ file: { name }, format }: InputFacts, { line, message }: Issue): string {
   return `${recordPlace(name, format, line)}: ${message}`;
 }
 
 /** Returns the first issue of each kind, with the number and the lines of further issues of the kind. */
-function pickExamples({ format }: NamedInput, issues: readonly Issue[]): Issue[] {
+function pickExamples({ format }: InputFacts, issues: readonly Issue[]): Issue[] {
   const groups = new Map<string, Issue[]>();
   const conflicts = new Set<string>();
   for (const issue of issues) {
@@ -207,13 +202,13 @@ function pickExamples({ format }: NamedInput, issues: readonly Issue[]): Issue[]
 }
 
 /** Returns the error for an input with invalid rows: an example of each kind, and the number of all. */
-function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputError | ManyError {
+function invalidInputError(input: InputFacts, issues: readonly Issue[]): InputError | ManyError {
   const examples = pickExamples(input, issues).map(
     (issue) => new InputError(issueText(input, issue), issue.hint),
   );
   const [first] = examples;
   if (first && issues.length === 1) return first;
   const count = `${countText(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
-  const summary = new InputError(`${input.name}: ${count}`);
+  const summary = new InputError(`${input.file.name}: ${count}`);
   return new ManyError(summary.message, [...examples, summary], 0, summary.details);
 }

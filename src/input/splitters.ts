@@ -26,7 +26,7 @@ function checkLength(record: SplitRecord, place: string): SplitRecord {
 const cutOffHint = 'the file may be cut off: nothing was sent';
 
 /** Splits text into its lines that are not blank. @throws InputError for a line over 1 MiB. */
-export function* splitLines(text: string, name: string): Generator<SplitRecord> {
+export function* splitLines(text: string, name: string): Generator<SplitRecord, undefined> {
   const lineEnd = /[\n\r]|$/g;
   for (let [line, at] = [1, 0]; at < text.length; line += 1) {
     lineEnd.lastIndex = at;
@@ -53,7 +53,7 @@ export function toItem(text: string): JsonItem {
  *
  * @throws InputError if it is not JSON, and for a record over 1 MiB.
  */
-export function* splitJson(text: string, name: string): Generator<SplitRecord> {
+export function* splitJson(text: string, name: string): Generator<SplitRecord, undefined> {
   let line = 0;
   try {
     for (const item of parseItems(text)) {
@@ -74,7 +74,7 @@ export function* splitJson(text: string, name: string): Generator<SplitRecord> {
  *
  * @throws InputError for a record over 1 MiB, and a quote that is never closed.
  */
-export function* splitCsv(text: string, name: string, delimiter: string): Generator<SplitRecord> {
+export function* splitCsv(text: string, name: string, delimiter: string): Generator<SplitRecord, undefined> {
   const lineEndOrQuote = /[\n\r"]|$/g;
   for (let [line, at] = [1, 0]; at < text.length; ) {
     const place = `${name}:${line}`;
@@ -134,7 +134,7 @@ export function hasQuotedCell(text: string): boolean {
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
 
 /** Splits tab-separated text as `-o tsv` writes it: a record on each line. */
-export function* splitTsv(text: string, name: string): Generator<SplitRecord> {
+export function* splitTsv(text: string, name: string): Generator<SplitRecord, undefined> {
   const toCell = (cell: string) =>
     cell.replace(/\\([tnr\\"])/g, (_, letter: string) => escapes[letter] ?? '');
   for (const record of splitLines(text, name))

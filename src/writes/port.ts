@@ -107,9 +107,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
       if (!operations.has(ids.list)) throw found.notFound;
-      const listed = await readFromList(client, name, id, { ...readOptions, needsWhole: true }).catch(
-        readingOfError,
-      );
+      const listed = await readFromList(client, name, id, readOptions).catch(readingOfError);
       if ('notFound' in listed) return listed;
       // The list shows no tag, and perhaps less of the record, so it does not count as a reading.
       throw new CliError('unavailable', `${found.notFound.message}, and the list has the record`, {

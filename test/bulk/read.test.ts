@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { countLayout } from '../../src/bulk/count-layout.ts';
 import { type RunFlags, shardOf } from '../../src/bulk/run.ts';
-import { countLayout } from '../../src/commands/inventory/count-layout.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
 import { parseColumnMap } from '../../src/config/keys.ts';
 import { decodeUtf8 } from '../../src/input/input-file.ts';

@@ -6,7 +6,7 @@ import { randomOf } from '../helpers/random.ts';
 
 function read(text: string, options: { name?: string; columns?: readonly string[] } = {}): SplitRecord[] {
   const { name = 'input', columns = [] } = options;
-  return [...(splitInput({ name, text }, (cell) => columns.includes(cell))?.split() ?? [])];
+  return [...(splitInput({ name, text }, (cell) => columns.includes(cell))?.records ?? [])];
 }
 
 const cellsOf = (records: SplitRecord[]) => records.map(({ cells }) => cells);

@@ -1,3 +1,4 @@
+import { countLayout } from '../../bulk/count-layout.ts';
 import type { RunFlags } from '../../bulk/run.ts';
 import { type SessionMode, sessionMode } from '../../bulk/session.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
@@ -6,7 +7,6 @@ import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { parseAt, UsageError } from '../../process/errors.ts';
 import type { ApplyFlags } from '../shared-flags.ts';
-import { countLayout } from './count-layout.ts';
 
 /** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
 export async function applyCounts(

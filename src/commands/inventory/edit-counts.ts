@@ -1,5 +1,6 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { whyNotAsked } from '../../asking.ts';
+import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import type { SessionFlags } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
@@ -11,7 +12,6 @@ import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
-import { type CountRow, countLayout } from './count-layout.ts';
 
 const instructions = [
   '# Change quantities and save. A row is written only if the count is still the one under expected.',

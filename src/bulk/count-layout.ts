@@ -1,14 +1,14 @@
-import { builtInContract, type Contract } from '../../api/contract.ts';
-import type { Fields, RecordValue } from '../../api/record-values.ts';
-import type { RunFlags } from '../../bulk/run.ts';
-import { newRow, type RunRow } from '../../bulk/run-row.ts';
-import type { InputField } from '../../input/field-columns.ts';
-import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../../input/numbers.ts';
-import type { InputRecord, RowLayout } from '../../input/read-records.ts';
-import { parseAt, ValueError } from '../../process/errors.ts';
-import type { JsonValue } from '../../process/exact-json.ts';
-import { compactName } from '../../process/text.ts';
-import type { Intent } from '../../writes/row.ts';
+import { builtInContract, type Contract } from '../api/contract.ts';
+import type { Fields, RecordValue } from '../api/record-values.ts';
+import type { InputField } from '../input/field-columns.ts';
+import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../input/numbers.ts';
+import type { InputRecord, RowLayout } from '../input/read-records.ts';
+import { parseAt, ValueError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import { compactName } from '../process/text.ts';
+import type { Intent } from '../writes/row.ts';
+import type { RunFlags } from './run.ts';
+import { newRow, type RunRow } from './run-row.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
 export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
