@@ -37,23 +37,13 @@ export function parseHeaderFlag(text: string): Header {
 }
 
 /**
- * Merges headers into the headers of a request, by lower-case name. A later header replaces an earlier one of the same name,
- * but two that one flag gave form a list. Errors never quote the value.
+ * Merges headers into the headers of a request, by lower-case name. A later header replaces an earlier one of the same name. Errors
+ * never quote the value.
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
 export function toHeaders(list: readonly Header[]): HttpHeaders {
-  const headers: Record<string, string> = {};
-  const previous = new Map<string, Header>();
-  for (const header of list) {
-    const name = requireHeader(header);
-    const { value } = header;
-    const before = headers[name];
-    const addsUp = before !== undefined && previous.get(name)?.givenBy === header.givenBy;
-    headers[name] = addsUp ? `${before}, ${value}` : value;
-    previous.set(name, header);
-  }
-  return headers;
+  return Object.fromEntries(list.map((header) => [requireHeader(header), header.value]));
 }
 
 /** Lets no header carry a credential if the service is reached over plain http. @throws UsageError that names the header. */

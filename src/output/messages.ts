@@ -2,7 +2,7 @@ import { type CliError, ManyError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
-import { plainStyle } from './style.ts';
+import type { Style } from './style.ts';
 
 /** The kinds of lines on stderr. `--quiet` hides what is neither a summary nor a warning. */
 const prefixes = {
@@ -46,7 +46,7 @@ export function createNotices({ io, isQuiet, isSilent }: NoticesOptions): Notice
 }
 
 /** Formats an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each different hint. */
-export function errorText(error: CliError, style = plainStyle): string {
+export function errorText(error: CliError, style: Style): string {
   const errors = error instanceof ManyError ? error.errors : [error];
   const sentences = new Set(errors.map(errorSentence));
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));

@@ -12,7 +12,7 @@ const endMs = 500;
 export class Stop {
   /** Why the work was stopped; only the first cause is kept. */
   cause: CliError | undefined;
-  /** The error of the signal that has abandoned the work, if one has. */
+  /** The error of the signal that has ended the command, unless the command ends in two steps. */
   interruption: CliError | undefined;
   private readonly controllers = [
     new AbortController(),
@@ -25,7 +25,12 @@ export class Stop {
   readonly abandoned = this.controllers[1].signal;
   /** Aborted when the command ends. */
   readonly ended = this.controllers[2].signal;
-  private listener = (signal: Signal) => this.interrupt(signal);
+  /** The signal that has stopped the work, but not ended the command. */
+  private signal: Signal | undefined;
+  private listener = (signal: Signal) => {
+    this.interruption ??= interruption(signal);
+    this.end(signal);
+  };
 
   /** Gets each signal of the process. By default it ends the command at once. */
   readonly onSignal = (signal: Signal) => this.listener(signal);
@@ -41,12 +46,10 @@ export class Stop {
 
   /** Does work that the first signal stops, and the second one abandons. @param onFirst tells the user about the first one. */
   async inTwoSteps<Value>(onFirst: (signal: Signal) => void, work: () => Promise<Value>): Promise<Value> {
-    let hasSignal = false;
     const release = this.takeOver((signal) => {
-      if (hasSignal) return this.interrupt(signal);
-      hasSignal = true;
+      if (this.signal || this.abandoned.aborted) return this.end(signal);
+      this.signal = signal;
       this.trigger(interruption(signal));
-      setTimeout(() => this.interrupt(signal), graceMs).unref();
       onFirst(signal);
     });
     try {
@@ -56,22 +59,22 @@ export class Stop {
     }
   }
 
-  /** Stops the work. The requests in flight have 10 seconds. */
+  /** Stops the work. The requests in flight have 10 seconds; after a signal, the whole command. */
   trigger(cause: CliError): void {
     if (this.cause) return;
     this.cause = cause;
     this.controllers[0].abort(isInterruption(cause) ? cause : interruption(undefined, cause.message));
-    setTimeout(() => this.abandon(), graceMs).unref();
+    setTimeout(() => (this.signal ? this.end(this.signal) : this.abandon()), graceMs).unref();
   }
 
   abandon(reason: CliError = this.stopped.reason): void {
     this.controllers[1].abort(reason);
   }
 
-  private interrupt(signal: Signal): void {
-    this.interruption ??= interruption(signal);
-    this.trigger(this.interruption);
-    this.abandon(this.interruption);
-    setTimeout(() => this.controllers[2].abort(this.interruption), endMs).unref();
+  private end(signal: Signal): void {
+    const reason = interruption(signal);
+    this.trigger(reason);
+    this.abandon(reason);
+    setTimeout(() => this.controllers[2].abort(reason), endMs).unref();
   }
 }

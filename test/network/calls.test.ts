@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { errorText } from '../../src/output/messages.ts';
+import { plainStyle } from '../../src/output/style.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Ask, type Case, cases, type Result, runCases } from './cases.ts';
 import { connect, transports } from './connect.ts';
@@ -35,7 +36,7 @@ async function play(open: () => Promise<Client>, ask: Ask) {
     return { exit: 0, text: '' };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return { exit: error.exitCode, text: errorText(error) };
+    return { exit: error.exitCode, text: errorText(error, plainStyle) };
   }
 }
 
