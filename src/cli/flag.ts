@@ -6,17 +6,7 @@ import { nameOf } from './command-words.ts';
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
 
-type OfferKind =
-  | 'category'
-  | 'check'
-  | 'command'
-  | 'field'
-  | 'file'
-  | 'order'
-  | 'pet'
-  | 'profile'
-  | 'run'
-  | 'status';
+type OfferKind = 'category' | 'command' | 'field' | 'file' | 'order' | 'pet' | 'profile' | 'run' | 'status';
 
 /** The kinds of values that must be looked up. */
 export type LookUpKind = Exclude<OfferKind, 'command' | 'file'>;

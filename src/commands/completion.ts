@@ -90,7 +90,6 @@ const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) =>
       ),
     run: runs,
     field: fieldNames,
-    check: checkNames,
     status: async (context, { path: [noun] }) =>
       toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []),
   };
@@ -143,11 +142,4 @@ async function runs({ io }: Context): Promise<Offer[]> {
 async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
   const view = await actionOf(command)?.view?.(context, values);
   return toOffers(view?.columns.map(({ name }) => name) ?? []);
-}
-
-async function checkNames(): Promise<Offer[]> {
-  const { listCheckIds } = await import('../checks/check-table.ts');
-  const { groupOf } = await import('../checks/check.ts');
-  const ids = listCheckIds();
-  return toOffers([...new Set(ids.map(groupOf)), ...ids]);
 }

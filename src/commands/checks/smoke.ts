@@ -1,7 +1,8 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
-import { type SelectedChecks, selectChecks } from '../../checks/check-table.ts';
+import { groupOf } from '../../checks/check.ts';
+import { listCheckIds, type SelectedChecks, selectChecks } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
 import {
@@ -23,6 +24,10 @@ import { exitCodes, fileError, OutputClosedError, UsageError } from '../../proce
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { durationText } from '../../process/text.ts';
 
+const checkIds = listCheckIds();
+/** The groups and the ids of all checks, for the Tab key. */
+const checkNames = [...new Set(checkIds.map(groupOf)), ...checkIds];
+
 const defaults = { waitFor: '60s', maxTime: '10m' };
 const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
@@ -40,11 +45,11 @@ const smokeFlags = {
   ),
   write: flag('--write', 'also create, change and delete records of its own, and clean up'),
   only: values('--only <glob>', 'run only these checks, such as op or op/get*; can be repeated', {
-    offers: 'check',
+    offers: checkNames,
     isList: true,
   }),
   skip: values('--skip <glob>', 'leave these checks out; can be repeated', {
-    offers: 'check',
+    offers: checkNames,
     isList: true,
   }),
   strict: flag('--strict', 'also fail on warnings, flaky checks, and failed beta or experimental operations'),
