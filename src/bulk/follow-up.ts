@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
-import type { RunBegin, RunHeader } from './run.ts';
+import { type RunBegin, type RunHeader, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
@@ -85,13 +85,14 @@ export function settleFollowUp(
 /** Returns the command that applies a file of rejects, with the flags of the run. */
 export function rejectsCommand(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
-  // The file has only rows of the shard, so `shard` is left out. The user corrects the invalid rows, so `skipInvalid` is left out.
+  // The user corrects the invalid rows, so `skipInvalid` is left out. Only a delivery needs its shard, which others may have booked.
   const { map = {}, shard, skipInvalid, ...settings } = header.flags;
   if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
   const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {
     if (typeof setting === 'string') return [flagName(name), setting];
     return setting ? [flagName(name)] : [];
   });
+  if (shard && delivery !== undefined) flags.push('--shard', shardName(shard));
   const columns = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
   return followUpCommand(context, ['inventory', 'apply', file, ...columns, ...flags]);
 }

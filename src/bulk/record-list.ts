@@ -20,7 +20,7 @@ export function createRecordList(client: Client, name: NounName): RecordList | u
   const { idField, isCount, operations: ids }: Noun = nouns[name];
   if (!operations.has(ids.list)) return undefined;
   return {
-    pages: () => client.list(ids.list, {}, { needsWhole: true, isFresh: true }),
+    pages: () => client.list(ids.list, {}, { needsWhole: true }),
     idOf({ fields }) {
       const id = fields[idField] as bigint | undefined;
       return id === undefined ? undefined : BigInt(id);

@@ -90,7 +90,10 @@ export function waitOf({
 }: Pick<RunRow, 'state' | 'intent'>): 'resume' | 'person' | Reason['waitsFor'] {
   if (isLeft({ state })) return reasonOf(state)?.waitsFor ?? 'resume';
   if (state.kind !== 'unknown') return undefined;
-  return intent.kind === 'create' || reasonRule(state.reason.code).needsPerson ? 'person' : 'resume';
+  const { code, isTransient } = state.reason;
+  // What the service refuses for good, a resume gets refused again.
+  const isFinal = code === 'rejected' && !isTransient;
+  return intent.kind === 'create' || isFinal || reasonRule(code).needsPerson ? 'person' : 'resume';
 }
 
 /** Returns true if the service has added the count of a row instead of setting it. Nothing more is sent for the row. */

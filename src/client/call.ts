@@ -1,5 +1,11 @@
 import type { Contract } from '../api/contract.ts';
-import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
+import {
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  isSafeMethod,
+  type Transport,
+} from '../api/http.ts';
 import { nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -45,8 +51,6 @@ export interface ListMessage {
 }
 
 export interface CallOptions {
-  /** Makes caches ask the service itself (`Cache-Control: no-cache`). A raw request ignores it. */
-  readonly isFresh?: boolean | undefined;
   /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after its first turn. */
   readonly deadlineMs?: number | undefined;
   /** The most retries. By default the client's limit. */
@@ -114,19 +118,16 @@ export interface OperationRequest {
  * @throws UsageError for an input that lacks something required, for a header that cannot be sent, and for a path outside
  *   the base URL: a bound description may contain anything.
  */
-export function toHttpRequest(
-  operation: Operation,
-  ourInput: CallInput,
-  base: RequestBase,
-  isFresh = false,
-): HttpRequest {
+export function toHttpRequest(operation: Operation, ourInput: CallInput, base: RequestBase): HttpRequest {
   const { method, parameters, body } = operation;
   const input = toWireInput(operation, ourInput);
   requireParameters(operation, input, base.headers);
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
   const ownHeaders = toParameterHeaders(operation, input);
   if (body) ownHeaders['content-type'] = body.mediaType;
-  if (isFresh) ownHeaders['cache-control'] = 'no-cache';
+  // A cache that keeps the rules then asks the service itself. RFC 9111, 5.2.1.4
+  if (isSafeMethod(method) && base.headers['cache-control'] === undefined)
+    ownHeaders['cache-control'] = 'no-cache';
   // A spread of two objects would take V8 ten times as long.
   const headers = withHeaderChanges(Object.assign({}, base.headers, ownHeaders), input.headers);
   return body ? { method, url, headers, body: printJson(input.body) } : { method, url, headers };

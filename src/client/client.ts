@@ -65,7 +65,7 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
   const prepare = (id: OperationId, input: CallInput, ownOptions?: CallOptions): OperationCall => {
     const operation = requireOperation(contract, id);
     const callOptions: CallOptions = Object.assign({}, defaults, ownOptions);
-    const request = toHttpRequest(operation, input, options, callOptions.isFresh);
+    const request = toHttpRequest(operation, input, options);
     const recordId = recordIdOf(operation, input);
     return { client: options, operation, recordId, request, options: callOptions };
   };

@@ -26,7 +26,7 @@ export async function editRecord(
   const id = await access.names.findId(noun.idName, idOrName);
   const subject = `${noun.singular} ${id}`;
   await confirmWrite(context, { what: `change ${subject}` });
-  const shown = await readRecord(access.client, noun.name, id, { isFresh: true });
+  const shown = await readRecord(access.client, noun.name, id);
   return editAndSend(context, {
     editor,
     fileName: `${noun.singular}-${id}.yaml`,
@@ -124,7 +124,7 @@ async function readDetails(
   if (context.flags.yes || context.flags.dryRun || !canAsk(context)) return details;
   const read = async (id: bigint) => {
     try {
-      const { fields } = await readRecord(client, noun.name, id, { isFresh: true });
+      const { fields } = await readRecord(client, noun.name, id);
       details.set(id, { title: noun.title(fields) + (await readCompanion(access, id)), fields });
     } catch (error) {
       // The deletion reads the record again, and reports the error.

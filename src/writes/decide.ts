@@ -113,7 +113,8 @@ function decideUncertain(
   if (isMetBy(before, now, defaults)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
   if (isMetBy(after, now, defaults)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
-  return now !== null && isPlainSet(intent) ? toWrite('set', before, after) : changed;
+  // If it was to be created, somebody else has: an undo could not tell what to set it back to.
+  return before !== null && now !== null && isPlainSet(intent) ? toWrite('set', before, after) : changed;
 }
 
 /** The message for a row whose record may have been created. */

@@ -196,7 +196,7 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
   const rules = old.intent.kind === 'create' ? createRules : attemptRules;
   const { leaves, moves } = rules[lastWrite.verdict];
   const doubt = leaves === 'doubt' ? 'sent' : old.doubt;
-  const isRefused = leaves === 'refusal';
+  const isRefused = leaves === 'refusal' && !situation.abilities.isEmbedded;
   const state = { ...old, doubt, isRefused, lastWrite, attempts: old.attempts + 1 };
   if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);
   for (const move of moves) {

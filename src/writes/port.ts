@@ -1,4 +1,5 @@
 import { fieldBounds, hiddenFields, requireOperation, takesField } from '../api/contract.ts';
+import { isEmbeddedUrl } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { changesOf, type HiddenFields } from '../api/same-values.ts';
@@ -20,6 +21,8 @@ export interface Abilities extends WriteAbilities, Required<HiddenFields> {
   readonly canReadEach: boolean;
   /** True if a record must be read right before it is written, because its other fields or its ETag are sent with it. */
   readonly readsFirst: boolean;
+  /** True for the embedded store. A refusal of it is certain, because no gateway can have sent the write twice. */
+  readonly isEmbedded: boolean;
 }
 
 /** A reading of one record. */
@@ -91,6 +94,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (sendsWhole || !run)),
     readsFirst: sendsWhole || needsTag === true,
     createsBy,
+    isEmbedded: isEmbeddedUrl(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
     ...hiddenFields(client.contract, name),
   };
@@ -99,15 +103,14 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     limits: service.limits,
     isRun: run !== undefined,
     async read(id, options) {
-      const readOptions = { ...options, isFresh: true };
       const toReading = (record: ServiceRecord): Reading => ({
         record: sendsEtags ? record : { ...record, etag: undefined },
       });
-      const found = await readRecord(client, name, id, readOptions).then(toReading, readingOfError);
+      const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
       if (!operations.has(ids.list)) throw found.notFound;
-      const listed = await readFromList(client, name, id, readOptions).catch(readingOfError);
+      const listed = await readFromList(client, name, id, options).catch(readingOfError);
       if ('notFound' in listed) return listed;
       // The list shows no tag, and perhaps less of the record, so it does not count as a reading.
       throw new CliError('unavailable', `${found.notFound.message}, and the list has the record`, {

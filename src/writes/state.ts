@@ -130,13 +130,13 @@ export function endWithoutSuccess(
   const { lastWrite } = state;
   const doubt = doubtAtEnd(state);
   const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
-  const reason = { code, ...text, ...factsOf(state, cause) };
-  if (!doubt) {
-    const error = cause ?? lastWrite?.error;
-    const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
-    return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
-  }
-  return end(state, { outcome: { kind: 'unknown', reason, doubt }, error: lastWrite?.error ?? cause });
+  const error = doubt ? (lastWrite?.error ?? cause) : (cause ?? lastWrite?.error);
+  const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
+  const reason = { code, ...text, ...factsOf(state, cause), isTransient };
+  return end(state, {
+    outcome: doubt ? { kind: 'unknown', reason, doubt } : { kind: 'failed', reason },
+    error,
+  });
 }
 
 function end(state: State, { outcome, record, error: cause }: RowEnd): Transition {

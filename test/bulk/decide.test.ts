@@ -70,6 +70,7 @@ const noWay = `${lacks}, and the service offers no way to create one: check the 
 const beyondDouble = `failed too_large: 9007199254740993 - 1 is above ${max}`;
 const otherPet =
   'unknown changed: it was name "Rex", status "sold" before, a DELETE was sent, and it is name "Mia", status "sold" now';
+const nowSeven = 'unknown changed: it was no record before, 5 was sent, and it is 7 now';
 const fromThree = 'unknown changed: it was 3 before, 5 was sent, and';
 const fromTen = 'unknown changed: it was 10 before, 15 was sent, and';
 const mayCreate = { mayCreate: true };
@@ -106,7 +107,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has the old value', set(5), sent(3, 5), 3, 'write 5'],
     ['has another value', set(5), sent(3, 5), 4, 'write 5'],
     ['is gone', set(5), sent(3, 5), null, `${fromThree} there is no record now`],
-    ['was to be created and is there', set(5), sent(null, 5, 'create'), 7, 'write 5'],
+    ['was to be created, and somebody else has', set(5), sent(null, 5, 'create'), 7, nowSeven],
     ['was to be created by POST', set(5), sent(null, 5, 'create'), null, perhapsMade],
     ['was to be created by PUT', set(5), sent(null, 5, 'create'), null, 'create 5', byPut],
   ],

@@ -50,6 +50,12 @@ stories({
     [deliver, '2:', /its run r\d was shard \d\/2/],
     [`${deliver} --shard 1/2`, '0: applied 0, booked 2'],
   ],
+  'the rejects of a shard of a delivery are delivered as the same shard': [
+    { counts: [5, 5, 5, 5, 5], files: delivery('1,-9 2,-9 3,-9 4,-9 5,-9') },
+    [`${deliver} --shard 1/2`, '1: applied 0', /apply \S*d\.rejects\.csv --relative .*--shard 1\/2/],
+    ({ read, write }) => write('d.rejects.csv', read('d.rejects.csv').replaceAll('-9', '-1')),
+    [`${deliver.replace('d.csv', 'd.rejects.csv')} --shard 1/2`, '0: applied 2'],
+  ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },
     [deliver, '0: applied 2'],

@@ -77,6 +77,7 @@ const abilities = {
   createsBy: 'PUT' as const,
   mayCreate: true,
   readsFirst: false,
+  isEmbedded: false,
   defaults: {},
   writeOnly: new Set<string>(),
 };
@@ -98,6 +99,7 @@ const situations: Readonly<Record<string, Situation>> = {
     believesEmpty: true,
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
+  'of the embedded store': { ...usual, abilities: { ...abilities, isEmbedded: true } },
   'whose record PUT cannot create': { ...usual, abilities: { ...abilities, createsBy: 'POST' } },
 };
 
@@ -331,6 +333,14 @@ test('an uncertain row that the service cannot show is for a person, not for a f
   const { outcome } = follow(add, [begin], 'sent', planned(5, 10), situation);
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
   expect(outcome && waitOf({ intent: add, state: outcome })).toBe('person');
+});
+
+test('an uncertain row that is then refused for good is for a person, one that may pass is for a resume', () => {
+  const waitAfter = (status: number) => {
+    const { outcome } = follow(set, [begin, read(5), answer('rejected', status)], 'sent');
+    return outcome && waitOf({ intent: set, state: outcome });
+  };
+  expect([waitAfter(422), waitAfter(401)]).toEqual(['person', 'resume']);
 });
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.

@@ -24,13 +24,19 @@ test('a warning of Node says that verification is off, even with --quiet', async
   expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
 });
 
-test('every request names the program and the media type it accepts, and asks for no compression', async () => {
+test('every request names the program and the media type it accepts, and asks for no compression and no cache', async () => {
   await using server = await recordingServer({}, () => ({ body: [] }));
   await runAt(server, ['inventory', 'list', '-H', 'X-Trace: 7']);
   const { headers } = server.requests[0]!;
-  expect(headers).toMatchObject({ accept: 'application/json', 'x-trace': '7' });
+  expect(headers).toMatchObject({
+    accept: 'application/json',
+    'cache-control': 'no-cache',
+    'x-trace': '7',
+  });
   expect(headers['user-agent']).toMatch(/^petstore\/\d+\.\d+\.\d+/);
   expect(headers).not.toHaveProperty('accept-encoding');
+  await runAt(server, ['inventory', 'list', '-H', 'Cache-Control: max-age=60']);
+  expect(server.requests.at(-1)!.headers).toHaveProperty('cache-control', 'max-age=60');
 });
 
 test.each([
