@@ -22,9 +22,6 @@ export async function writeFileRecords(
   const fileInput = await readCheckedInput(context, from, createRecordLayout(access, kind), runFlags);
   const input = await resolveNames(access, fileInput, skipInvalid === true);
   for (const warning of input.warnings) await context.notice('warning', warning);
-  const unused = new Set(input.rows.flatMap((row) => row.unused));
-  if (unused.size > 0)
-    await context.notice('note', `${kind} does not use ${[...unused].join(', ')} of ${input.file.name}`);
   const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
   if (nullRow)
     await context.notice(

@@ -11,6 +11,8 @@ export interface InputField {
 /** The columns of a table, or keys of JSON objects, that a command reads. */
 export interface ColumnRules {
   readonly fields: readonly InputField[];
+  /** Returns true for a field whose values the command does not use. */
+  readonly isIgnored?: (field: string) => boolean;
   /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
   /** A key that only printed records have. Their further keys are not refused, because the service may have added them. */
@@ -78,7 +80,14 @@ export function findFields(columns: readonly string[], rules: ColumnRules, isPri
 }
 
 /** Returns the columns that a command ignores, without those of a file of rejects. */
-export function ignoredColumns(columns: readonly string[], fields: FieldNames): string[] {
-  const names = columns.filter((_, index) => fields[index] === undefined).map((column) => column.trim());
-  return names.filter((name) => name !== '' && !isRejectColumn(name));
+export function ignoredColumns(
+  columns: readonly string[],
+  fields: FieldNames,
+  { isIgnored }: ColumnRules,
+): string[] {
+  const others = columns.filter((_, index) => {
+    const field = fields[index];
+    return field === undefined || isIgnored?.(field);
+  });
+  return others.map((column) => column.trim()).filter((name) => name !== '' && !isRejectColumn(name));
 }

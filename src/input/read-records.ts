@@ -93,7 +93,7 @@ export function readRecords<Row extends InputRow>(
     const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
     header = first.text;
     const fields = parseHeader({ ...first, cells: columns }, layout, name);
-    for (const column of ignoredColumns(columns, fields)) ignored.add(column);
+    for (const column of ignoredColumns(columns, fields, layout)) ignored.add(column);
     toRecord = tableReader(fields, columns, format);
   }
   const toParsed = (record: SplitRecord): ParsedRecord<Row> => {
@@ -185,7 +185,7 @@ function objectReader(layout: ColumnRules, ignored: Set<string>): RecordReader {
     const ownKeys = Object.keys(value);
     if (!fields || keys.length !== ownKeys.length || keys.some((key, index) => key !== ownKeys[index])) {
       fields = findFields(ownKeys, layout, ownKeys.includes(layout.printedKey ?? ''));
-      for (const key of ignoredColumns(ownKeys, fields)) ignored.add(key);
+      for (const key of ignoredColumns(ownKeys, fields, layout)) ignored.add(key);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
     }

@@ -16,8 +16,6 @@ import { columnOf } from './record-fields.ts';
 interface RecordRow extends InputRow {
   /** The fields in the form of a request. A value may be a name in place of an id. */
   readonly fields: Fields;
-  /** The columns or keys of the file that are not used. */
-  readonly unused: readonly string[];
   /** A text that may stand for a missing value: `name NULL`. */
   readonly nullText: string | undefined;
 }
@@ -27,26 +25,26 @@ export function createRecordLayout(access: Access, kind: WriteVerb): RowLayout<R
   const { noun, operation } = access;
   const hasFields = kind !== 'delete';
   // The service gives each new record its own id.
-  const isUsed = (name: string) =>
+  const isIgnored = (name: string) =>
     name === 'id'
-      ? kind !== 'create'
-      : hasFields && (noun.fields.some((field) => field.name === name) || takesField(operation, name));
+      ? kind === 'create'
+      : !hasFields || !(noun.fields.some((field) => field.name === name) || takesField(operation, name));
   return {
     ...columnRules(access),
     ...(!hasFields && { loneField: 'id' }),
     ...(kind === 'create' && { printedKey: 'id' }),
+    isIgnored,
     noun: noun.singular,
     mayRepeat: true,
     toRow(record) {
-      const { line, columns, text } = record;
+      const { line, text } = record;
       const values = valuesOf(record);
-      const usedValues = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
+      const usedValues = Object.fromEntries(Object.entries(values).filter(([name]) => !isIgnored(name)));
       return {
         line,
         text,
         id: kind === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { ...record, values: usedValues }) : {},
-        unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
         nullText: record.isOfTable ? findNullText(usedValues, text) : undefined,
       };
     },

@@ -124,7 +124,7 @@ test('what a delete removed is printed with its counts as records that create ta
   );
   shop.write('again.json', stdout);
   const again = await shop.run('pets create --from again.json --yes');
-  expect(again.stderr).toMatch(/^note: create does not use id, seen, _quantity of again.json$/m);
+  expect(again.stderr).toMatch(/^note: again.json: ignored columns: id, seen, _quantity$/m);
   expect(shop.stored.get('/pets/4')).toEqual({ ...pets[0], id: 4 });
 });
 

@@ -178,9 +178,9 @@ test('delete names further columns of a file of ids', async () => {
   const deleted = await shop.run('categories delete --from - --dry-run', {
     stdin: 'id,name,description\n1,a,\n',
   });
-  expect(deleted.stderr).toContain('note: delete does not use name of stdin\n');
+  expect(deleted.stderr).toContain('note: stdin: ignored columns: name, description\n');
   const pets = await shop.run('pets delete --from - --dry-run', { stdin: 'id,Category\n1,Dogs\n' });
-  expect(pets.stderr).toContain('note: delete does not use Category of stdin\n');
+  expect(pets.stderr).toContain('note: stdin: ignored columns: Category\n');
 });
 
 test('what was certainly not done goes to a file that creates the rest, and nothing twice', async () => {
