@@ -5,7 +5,6 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { joinFirst } from '../process/text.ts';
 import { requireFreeDelivery } from './deliveries.ts';
 import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
@@ -25,7 +24,7 @@ interface RunParts {
   readonly delivery?: string | undefined;
 }
 
-/** Reads a whole input, and prints its warnings and the columns that are ignored. */
+/** Reads a whole input. */
 export async function readCheckedInput<Row extends InputRow>(
   context: Context,
   path: string,
@@ -33,12 +32,7 @@ export async function readCheckedInput<Row extends InputRow>(
   { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
 ): Promise<CheckedInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
-  const input = await readRows(await readInputFile(context.io, path), layout, { skipInvalid, isSelected });
-  for (const warning of input.warnings) await context.notice('warning', warning);
-  const { file, ignored } = input;
-  if (ignored.size > 0)
-    await context.notice('note', `${file.name}: ignored columns: ${joinFirst([...ignored], 10)}`);
-  return input;
+  return readRows(await readInputFile(context.io, path), layout, { skipInvalid, isSelected });
 }
 
 async function toLog(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<RunLog> {
@@ -62,14 +56,15 @@ async function toLog(context: Context, { kind, noun, input, flags, delivery }: R
   return createLog(header, rows, invalid);
 }
 
-/** Turns an input into a run, and runs its first session. */
+/** Prints what the user must know of an input, turns it into a run, and runs its first session. */
 export async function startRun(
   context: Context,
-  input: RunParts,
+  parts: RunParts,
   flags: SessionFlags,
   mode = sessionMode(context),
 ): Promise<Output> {
-  const log = await toLog(context, input);
+  for (const notice of parts.input.notices) await context.notice(...notice);
+  const log = await toLog(context, parts);
   const { header } = log;
   const { counts } = endOf(log);
   if (rowCountOf(counts) === 0) {

@@ -21,7 +21,6 @@ export async function writeFileRecords(
   const runFlags = { skipInvalid, shard };
   const fileInput = await readCheckedInput(context, from, createRecordLayout(access, kind), runFlags);
   const input = await resolveNames(access, fileInput, skipInvalid === true);
-  for (const warning of input.warnings) await context.notice('warning', warning);
   const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
   if (nullRow)
     await context.notice(

@@ -1,6 +1,7 @@
+import type { Notice } from '../output/messages.ts';
 import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
 import { keepHeapSmall } from '../process/io.ts';
-import { countText, moreLikeThis } from '../process/text.ts';
+import { countText, joinFirst, moreLikeThis } from '../process/text.ts';
 import { type InputFile, type InputFormat, recordPlace } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 
@@ -14,12 +15,10 @@ export interface CheckedInput<Row extends InputRow> {
   readonly invalid: readonly Issue[];
   /** The number of valid rows that are not in `rows`: repeats, additions to another row, and rows of other shards. */
   readonly skipped: number;
-  /** Warnings for the user about rows that are left out. */
-  readonly warnings: readonly string[];
+  /** What the user must know: warnings about rows that are left out, and the columns that are ignored. */
+  readonly notices: readonly Notice[];
   /** The text of the header of a table; if it has none, our name of its column. */
   readonly header: string;
-  /** The columns that are ignored. */
-  readonly ignored: ReadonlySet<string>;
 }
 
 /** From this row on the heap must stay small. Otherwise a diff of 1,000,000 rows takes 535 MB. */
@@ -57,19 +56,21 @@ export async function readRows<Row extends InputRow>(
     rows,
     invalid,
     skipped: total - rows.length - invalid.length,
-    warnings: [
+    notices: [
       ...invalidWarnings(input, invalid),
       ...leftOutWarning(input, repeats, 'repeated, and counted once'),
+      ...(ignored.size > 0
+        ? [['note', `${name}: ignored columns: ${joinFirst([...ignored], 10)}`] as const]
+        : []),
     ],
     header,
-    ignored,
   };
 }
 
 /**
  * Takes further invalid rows out of an input.
  *
- * @returns the input without them. Its warnings are those about these rows.
+ * @returns the input without them.
  * @throws InputError or ManyError for invalid rows, unless these are skipped.
  */
 export function withoutInvalid<Row extends InputRow>(
@@ -83,19 +84,19 @@ export function withoutInvalid<Row extends InputRow>(
     ...input,
     rows: input.rows.filter(({ line }) => !lines.has(line)),
     invalid: [...input.invalid, ...issues],
-    warnings: invalidWarnings(input, issues),
+    notices: [...input.notices, ...invalidWarnings(input, issues)],
   };
 }
 
-function invalidWarnings(input: InputFacts, issues: readonly Issue[]): string[] {
+function invalidWarnings(input: InputFacts, issues: readonly Issue[]): Notice[] {
   return [
     ...leftOutWarning(input, issues.length, 'invalid and skipped'),
-    ...pickExamples(input, issues).map((issue) => issueText(input, issue)),
+    ...pickExamples(input, issues).map((issue): Notice => ['warning', issueText(input, issue)]),
   ];
 }
 
-function leftOutWarning({ file: { name } }: InputFacts, count: number, participle: string): string[] {
-  return count === 0 ? [] : [`${name}: ${countText(count, 'row is', 'rows are')} ${participle}`];
+function leftOutWarning({ file: { name } }: InputFacts, count: number, participle: string): Notice[] {
+  return count === 0 ? [] : [['warning', `${name}: ${countText(count, 'row is', 'rows are')} ${participle}`]];
 }
 
 /** Collects the rows of an input, one for each id, and the issues of the invalid rows. */

@@ -285,7 +285,7 @@ test('counts the rows that are left out, and says why', async () => {
   const input = await read('petId,quantity\n1,2\n1,2\n3,x\n4,5\n4,6\n');
   expect(rowsOf(input)).toBe('1=2');
   expect(input).toMatchObject({ skipped: 1, invalid: [{ line: 4 }, { line: 5 }, { line: 6 }] });
-  expect(input.warnings).toEqual([
+  expect(input.notices.map(([, text]) => text)).toEqual([
     'stock.csv: 3 rows are invalid and skipped',
     `stock.csv:4: quantity 'x': ${quantityRule}`,
     'stock.csv:5: pet 4 is on line 5 and on line 6',

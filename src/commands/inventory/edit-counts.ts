@@ -83,5 +83,5 @@ async function parseEdited(
     if (intent.kind !== 'set' || intent.value === count) return [];
     return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
   });
-  return rows.length === 0 ? undefined : { ...input, rows, invalid: [], warnings: [], skipped: 0 };
+  return rows.length === 0 ? undefined : { ...input, rows, invalid: [], notices: [], skipped: 0 };
 }
