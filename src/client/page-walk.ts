@@ -1,7 +1,7 @@
 import { linkTarget } from '../api/http.ts';
 import { isLink, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Operation, Paging } from '../api/operations.ts';
+import { isBound, type Operation, type Paging } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import { valueIn } from '../process/exact-json.ts';
@@ -32,8 +32,8 @@ interface ListEnd {
 interface PageStep extends ListEnd {
   /** A link to it, which may be relative. There is none after the last page. */
   readonly next?: string | undefined;
-  /** True if the program has counted the number in the link, so that the page may not exist. */
-  readonly isCounted?: boolean;
+  /** True if the program has made the link itself, so that the page may not exist. */
+  readonly isOurs?: boolean;
 }
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
@@ -91,7 +91,7 @@ export async function* pagesOf(
     try {
       page = await fetchPage({ ...call, request: { ...request, url } });
     } catch (error) {
-      if (step.isCounted && error instanceof CliError && isAfterLast(error)) return step;
+      if (step.isOurs && error instanceof CliError && isAfterLast(error)) return step;
       throw error;
     }
     visited.add(url).add(withoutHash(page.request.url));
@@ -100,10 +100,11 @@ export async function* pagesOf(
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
-      else if (step.isCounted) {
-        // A service that repeats its only page may not count pages at all.
+      else if (step.isOurs) {
+        // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
         const note = `${new URL(url).search} repeats earlier records`;
-        return walk.pages === 1 ? { whyCut: step.whyCut ?? note } : { whyCut: step.whyCut, note };
+        const isOnly = walk.pages > 1 || paging?.kind === 'link';
+        return isOnly ? { whyCut: step.whyCut, note } : { whyCut: step.whyCut ?? note };
       } else throw pageError(page, 'the page repeats earlier records');
     } else {
       yield page.records;
@@ -188,6 +189,12 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
         return { whyCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
       return isFull ? { whyCut: `it answered a full page of ${count}, without a link to the next` } : {};
     }
+    case 'link': {
+      // A gateway may drop the links. Without one, our contract says how to ask what follows a full page.
+      const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
+      if (isBound(operation) || page.records.length !== size || lastId === undefined) return undefined;
+      return { next: withQueryParameter(first, 'after', String(lastId)), isOurs: true, whyCut };
+    }
     default:
       return undefined;
   }
@@ -217,7 +224,7 @@ function stepByCount(
   whyCut: string | undefined,
 ): PageStep {
   if (page.records.length === 0 || totalsIn(page).includes(count)) return { whyCut };
-  return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, whyCut };
+  return { next: withQueryParameter(first, parameter, String(value)), isOurs: true, whyCut };
 }
 
 /**

@@ -394,3 +394,20 @@ test.each<[what: string, Shape, queries: readonly string[]]>([
   const sent = lists.flatMap((call) => [...new URL(call.slice(4), 'http://x').searchParams.keys()]);
   expect([...new Set(sent)].sort()).toEqual(queries);
 });
+
+test.each([
+  ['that pages, behind a gateway that drops its links,', (after: number) => after, 2500],
+  ['that does not page', () => 0, 1000],
+])('a full page without a link of a service %s ends no list', async (_, startOf, total) => {
+  const stock = Array.from({ length: total }, (__, at) => ({
+    petId: at + 1,
+    quantity: 1,
+    status: 'available',
+  }));
+  await using server = await recordingServer({}, ({ path }) => {
+    const start = startOf(Number(new URL(path, 'http://x').searchParams.get('after') ?? 0));
+    return { body: stock.slice(start, start + 1000) };
+  });
+  const { code, stdout } = await runAt(server, 'inventory export');
+  expect([code, stdout.trim().split('\n').length]).toEqual([0, total + 1]);
+});
