@@ -60,7 +60,7 @@ export async function* readList(
     }
   }
   // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
-  // that follows links is cut at its last page at most, and can be long, so the caller gets all other pages at once.
+  // that follows links is rarely cut, and can be long, so the caller gets all pages but the last at once.
   const lastHeld = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
   const mostHeld = needsWhole ? lastHeld : 0;
   const held: ServiceRecord[][] = [];
