@@ -1,14 +1,16 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
+import { stockColumn } from '../input/field-columns.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { countText, groupDigits, joinFirst, sanitize } from '../process/text.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { outcomeOf, reasonOf } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import type { InvalidRecord, RunHeader } from './run.ts';
+import type { InvalidRecord, RunHeader, RunLog } from './run.ts';
 import { idOfRow, type RunRow } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
@@ -18,14 +20,14 @@ export function rowTerms(name: NounName): { singular: string; plural: string; su
   return { singular, plural, subject: singular };
 }
 
-export type PrintedRow = ReturnType<typeof toPrintedRow>;
+type PrintedRow = ReturnType<typeof toPrintedRow>;
 
 /**
  * Returns a row of a run as a plan and a list of outcomes print it. A row that is not written has neither
  * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
  * creates a record has no id. `change` is the difference of two counts; it is undefined for fields.
  */
-export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
+function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const { planned, line } = row;
   const why = reasonOf(row.state);
   const id = idOfRow(row);
@@ -105,10 +107,25 @@ function isProblemRow({ state }: RunRow): boolean {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-export function* printedRows({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
+export function* rowsOfPlan({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
   for (const row of rows)
     if (!outcomeOf(row) || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
   for (const issue of invalid) yield toInvalidRow(issue);
+}
+
+/** Yields the rows of a run as they are now. */
+export function* rowsOfLog({ header, rows }: RunLog): Generator<PrintedRow> {
+  for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
+}
+
+/** Yields the records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
+export function* removedRecords({ rows }: RunLog): Generator<JsonObject> {
+  for (const row of rows) {
+    const { before = null } = row.planned ?? {};
+    if (row.state.kind !== 'applied' || !isFields(before)) continue;
+    const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
+    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
+  }
 }
 
 /** The state of a row as a plan shows it. */

@@ -27,7 +27,7 @@ import {
   createRowView,
   largestChangesText,
   planNotices,
-  printedRows,
+  rowsOfPlan,
   rowTerms,
 } from './row-view.ts';
 import { endOf, type RunHeader, type RunLog, runKinds, shardName } from './run.ts';
@@ -102,7 +102,7 @@ function previewOutput(
   const otherCode = isDiff ? exitCodes.differs : exitCodes.partial;
   return {
     kind: 'list',
-    pages: inPages(printedRows(header, plan)),
+    pages: inPages(rowsOfPlan(header, plan)),
     notices: planNotices(header, plan),
     exitCode: isOther ? otherCode : exitCodes.done,
     error: guardError,

@@ -1,16 +1,14 @@
 import { nouns } from '../api/nouns.ts';
-import { isFields, toJsonValue } from '../api/record-values.ts';
 import { continueRun, nextSessionView } from '../bulk/continue-run.ts';
 import { findRun, listRuns, type RunList, readLog } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
-import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
+import { createRowView, removedRecords, rowsOfLog } from '../bulk/row-view.ts';
 import type { Run, RunLog } from '../bulk/run.ts';
 import { idOfRow, isPerhapsWritten } from '../bulk/run-row.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
-import { stockColumn } from '../input/field-columns.ts';
 import { inPages } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -71,8 +69,8 @@ const show = verb({
     const log = await readLog(list, findShown(list, id).id);
     const isData = printer().content === 'documents' && flags.fields === undefined;
     const isRemoved = log.header.kind === 'delete' && isData;
-    const printed = isRemoved ? removedRecords(log) : rowsOfRun(log);
-    return { kind: 'list', pages: inPages(printed as Iterable<object>) };
+    const printed: Iterable<object> = isRemoved ? removedRecords(log) : rowsOfLog(log);
+    return { kind: 'list', pages: inPages(printed) };
   },
 });
 
@@ -81,20 +79,6 @@ function findShown(list: RunList, id: string | undefined): Run {
   const run = id === undefined ? list.runs[0] : findRun(list, id);
   if (!run) throw new UsageError('no runs yet');
   return run;
-}
-
-function* rowsOfRun({ header, rows }: RunLog): Generator<PrintedRow> {
-  for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
-}
-
-/** The records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
-function* removedRecords({ rows }: RunLog): Generator<JsonObject> {
-  for (const row of rows) {
-    const { before = null } = row.planned ?? {};
-    if (row.state.kind !== 'applied' || !isFields(before)) continue;
-    const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
-    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
-  }
 }
 
 /** Parses `42`, `line:7` or `line:7=42`. @throws UsageError for any other text. */
