@@ -84,7 +84,7 @@ export function settleFollowUp(
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */
 export function rejectsCommand(context: Context, header: RunHeader, file: string): string {
-  const { kind, noun, delivery } = header;
+  const { kind, noun, delivery, invalid } = header;
   // The user corrects the invalid rows, so `skipInvalid` is left out. Only a delivery needs its shard, which others may have booked.
   const { map = {}, shard, skipInvalid, ...settings } = header.flags;
   if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
@@ -92,7 +92,9 @@ export function rejectsCommand(context: Context, header: RunHeader, file: string
     if (typeof setting === 'string') return [flagName(name), setting];
     return setting ? [flagName(name)] : [];
   });
-  if (shard && delivery !== undefined) flags.push('--shard', shardName(shard));
+  // An invalid record that is corrected may belong to any shard.
+  if (shard && delivery !== undefined)
+    flags.push('--shard', invalid > 0 ? `<i>/${shard.count}` : shardName(shard));
   const columns = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
   return followUpCommand(context, ['inventory', 'apply', file, ...columns, ...flags]);
 }

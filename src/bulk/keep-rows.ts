@@ -21,10 +21,17 @@ const maxPlainSets = 2048;
 const maxOtherRows = 64;
 
 /** Takes the rows from an index on that share a mark. */
-function rowsOfMark(rowsToWrite: readonly RunRow[], from: number, concurrency: number): RunRow[] {
+function rowsOfMark(
+  {
+    rowsToWrite,
+    concurrency,
+    canReadEach,
+  }: Pick<KeeperOptions, 'rowsToWrite' | 'concurrency' | 'canReadEach'>,
+  from: number,
+): RunRow[] {
   const maxSharing = ({ intent, planned }: RunRow) => {
-    // After a kill only a person can settle a marked create.
-    if (planned?.action === 'create') return concurrency;
+    // After a kill only a person can settle a marked create, or a marked row that cannot be read by itself.
+    if (planned?.action === 'create' || !canReadEach) return concurrency;
     return isPlainSet(intent) ? maxPlainSets : maxOtherRows;
   };
   const rows: RunRow[] = [];
@@ -69,6 +76,8 @@ interface KeeperOptions {
   readonly rowsToWrite: readonly RunRow[];
   /** The most rows at a time. */
   readonly concurrency: number;
+  /** As in `Abilities`. */
+  readonly canReadEach: boolean;
   readonly stop: Stop;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
@@ -82,10 +91,8 @@ interface KeeperOptions {
  * lost: the row is marked, so a resume reads its record. If the run writes to the embedded store, they wait until the store is saved.
  * If a mark or an outcome cannot be kept, the run stops.
  */
-export function createRowKeeper(
-  journal: Journal,
-  { rowsToWrite, concurrency, stop, maxErrors, saveStore }: KeeperOptions,
-): SessionKeeper {
+export function createRowKeeper(journal: Journal, options: KeeperOptions): SessionKeeper {
+  const { stop, maxErrors, saveStore } = options;
   /** The index of the first row of the plan that no mark has named. */
   let unmarkedFrom = 0;
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
@@ -122,7 +129,7 @@ export function createRowKeeper(
       if (planned !== row.planned)
         return keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
       while (!journal.log.marked.has(row.line)) {
-        const rows = rowsOfMark(rowsToWrite, unmarkedFrom, concurrency);
+        const rows = rowsOfMark(options, unmarkedFrom);
         if (rows.length === 0) throw new Error(`the plan does not write the row of line ${row.line}`);
         unmarkedFrom += rows.length;
         const lines = rows.filter((each) => !outcomeOf(each)).map(({ line }) => line);

@@ -197,7 +197,9 @@ async function writePlan(
     using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
     const { saveStore } = client;
-    const keeper = createRowKeeper(journal, { rowsToWrite, concurrency, stop, maxErrors, saveStore });
+    const { canReadEach } = records.port.abilities;
+    const limits = { concurrency, canReadEach, maxErrors, stop };
+    const keeper = createRowKeeper(journal, { rowsToWrite, saveStore, ...limits });
     const { counts } = keeper;
     const { begin, log } = journal;
     const { kind, flags } = log.header;

@@ -55,6 +55,9 @@ stories({
     [`${deliver} --shard 1/2`, '1: applied 0', /apply \S*d\.rejects\.csv --relative .*--shard 1\/2/],
     ({ read, write }) => write('d.rejects.csv', read('d.rejects.csv').replaceAll('-9', '-1')),
     [`${deliver.replace('d.csv', 'd.rejects.csv')} --shard 1/2`, '0: applied 2'],
+    // An invalid record that is corrected may belong to another shard.
+    corrected('x,-1 y,-1'),
+    [`${deliver} --shard 2/2 --skip-invalid`, '1:', /--shard '?<i>\/2/],
   ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },

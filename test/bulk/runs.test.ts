@@ -182,7 +182,7 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
 });
 
 /** A run of three rows that add, the keeper of its rows, and the events in its journal when each of them was on the disk. */
-function keepRows() {
+function keepRows(canReadEach = true) {
   const planned = { action: 'set', before: 0, after: 1 } as const;
   const rows = [2, 3, 4].map((line) => ({
     ...newRow({ line, id: BigInt(line), intent: { kind: 'add', change: 1 }, text: undefined }),
@@ -194,7 +194,7 @@ function keepRows() {
   const sync = vi.spyOn(journal, 'sync');
   const stop = new Stop();
   const saveStore = () => Promise.reject(new Error('no space left'));
-  const limits = { concurrency: 8, maxErrors: 100, stop };
+  const limits = { concurrency: 2, canReadEach, maxErrors: 100, stop };
   const keeper = createRowKeeper(journal, { rowsToWrite: rows, saveStore, ...limits });
   onTestFinished(() => journal[Symbol.dispose]());
   const events = () => append.mock.calls.flatMap(([each]) => each);
@@ -209,6 +209,12 @@ test('rows are on disk before they are sent, and once more before they are sent 
   expect(keeper.beforeSend(row, changed)).toBe(true);
   expect(events().slice(1)).toEqual([{ kind: 'mark', rows: [2], planned: changed }]);
   expect(sync).toHaveBeenCalledTimes(2);
+});
+
+test('rows that only a person could settle after a kill share a mark only with those that are sent at once', () => {
+  const { row, planned, keeper, events } = keepRows(false);
+  keeper.beforeSend(row, planned);
+  expect(events()).toEqual([{ kind: 'mark', rows: [2, 3] }]);
 });
 
 test('an outcome that is not saved is unknown, and stops the run', async () => {
