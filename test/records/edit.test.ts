@@ -206,6 +206,14 @@ test('invalid text opens the editor once more with the reason of each row, and i
   expect(shop.writes()).toEqual([]);
 });
 
+test('a row for a count that was not shown is invalid text', async () => {
+  await using shop = await stockShop([1, 40]);
+  const env = editor('echo 2,x,99,, >> "$1"');
+  const run = await shop.run('inventory edit --below 3 --yes', { env });
+  expect(run).toMatchObject(failed(2, '2,x,99,,: pet 2 was not among these counts'));
+  expect(shop.writes()).toEqual([]);
+});
+
 test.each([
   ['--dry-run', ['--dry-run'], 0, ''],
   ['a state folder that cannot be written', ['--yes'], 1, 'PETSTORE_STATE_DIR names another folder'],

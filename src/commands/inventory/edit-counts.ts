@@ -60,7 +60,8 @@ async function readEditText(context: Context, below: number | undefined) {
 }
 
 /**
- * Parses the edited text and keeps the changed rows, if there are any. Each row expects the count that the editor showed.
+ * Parses the edited text and keeps the changed rows, if there are any. Each row expects the count that the editor showed, so a row
+ * for another pet is invalid.
  *
  * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
  */
@@ -75,7 +76,10 @@ async function parseEdited(
   const originalLines = new Set(originalText.split('\n'));
   // The service may have counts that petstore does not write, such as -3.
   const changed = input.invalid.filter(({ text }) => !originalLines.has(text));
-  const faults = changed.map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  const added = input.rows.flatMap(({ line, id }) =>
+    counts.has(id) ? [] : { line, message: `pet ${id} was not among these counts` },
+  );
+  const faults = [...changed, ...added].map(({ line, message }) => `${lines[line - 1]}: ${message}`);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
