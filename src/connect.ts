@@ -2,7 +2,7 @@ import { version } from '../package.json';
 import { builtInContract, lifecycleText } from './api/contract.ts';
 import { isEmbeddedUrl, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
-import type { CheckedService } from './checks/check.ts';
+import type { ServiceUnderTest } from './checks/check.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import type { CallLimits } from './client/retry.ts';
@@ -63,7 +63,7 @@ export async function connectToDocuments(
 }
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
-export async function connectForChecks(context: Context, strict = false): Promise<CheckedService> {
+export async function connectForChecks(context: Context, strict = false): Promise<ServiceUnderTest> {
   const { settings, secrets, io, flags } = context;
   const client = await context.client('checks');
   const { baseUrl } = client;

@@ -36,7 +36,7 @@ export async function chooseRun(
   if (!isSameTarget(header.target, target))
     throw new UsageError(
       `run ${run.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
-      'give the --profile, the --base-url or --offline of that run, and set its tenant',
+      'give the --profile, the --base-url or --offline of that run, and its tenant if it had one',
     );
   requireSameService(run, context.settings, await context.contract());
   const refusal = verb === 'resume' ? resumeRefusal(context, run) : undoRefusal(run, id);
@@ -44,7 +44,7 @@ export async function chooseRun(
   return run;
 }
 
-/** Finds the last other run on the target of a run that can be resumed or undone. */
+/** Finds the newest other run on the same target that can be resumed, or undone. */
 export function findOtherRun(list: RunList, verb: Continuation, run: Run): Run | undefined {
   const canContinue = (other: Run) => {
     if (verb === 'resume') return isOpen(other) && !other.undo;

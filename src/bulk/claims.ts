@@ -6,7 +6,7 @@ import { type Run, runKinds } from './run.ts';
 import { findRow, idOfRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
-// Other runs on the target may have a claim on the rows of a run: an outcome that a row gets, whatever its record shows.
+// Other runs on the target may decide rows of a run, whatever the records show. Such an outcome is a claim.
 
 type Claims = ReadonlyMap<RunRow, Outcome>;
 

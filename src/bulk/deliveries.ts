@@ -20,12 +20,12 @@ import { readSessionRuns } from './session-runs.ts';
  * Checks that every other run of the delivery is finished, because until then it is not certain what that run has booked. Another
  * shard of a file that was split into as many parts shares no row with this one, and need not be finished.
  *
- * @throws UsageError `unfinished_delivery` that names the command that ends the other run, or the number of its shards; `other_profile`.
+ * @throws UsageError `unfinished_delivery` that names the command that ends the other run, or how many shards to give; `other_profile`.
  */
 export async function requireFreeDelivery(context: Context, list: RunList, header: RunHeader): Promise<void> {
   const { target, delivery, flags } = header;
   if (delivery === undefined) return;
-  const otherRun = flags.again ? undefined : findUnderOtherName(list, header, delivery);
+  const otherRun = flags.again ? undefined : findAtOtherTarget(list, header, delivery);
   if (otherRun)
     throw new UsageError(
       `delivery ${delivery}: its run ${otherRun.id} wrote to ${targetName(otherRun.header.target)}, and this command goes to ${targetName(target)}; nothing was sent`,
@@ -73,7 +73,7 @@ export function runsOfDelivery(list: RunList, target: Target, delivery: string):
 }
 
 /** Finds a run of the same delivery whose target is another but may be the same service. */
-function findUnderOtherName(
+function findAtOtherTarget(
   { runs }: RunList,
   { target, profile }: RunHeader,
   delivery: string,

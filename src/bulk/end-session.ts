@@ -4,7 +4,7 @@ import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { type Doubt, type Outcome, reasonOf } from '../writes/row.ts';
-import type { LostPart } from './follow-up.ts';
+import type { UnwrittenPart } from './follow-up.ts';
 import type { Journal } from './journal.ts';
 import type { Report } from './report.ts';
 import { isReject, type RunLog } from './run.ts';
@@ -18,7 +18,7 @@ export function endSession(
   folder: string,
   rejectsFile?: string,
 ): Pick<Report, 'rejects' | 'loss'> {
-  let part: LostPart = 'end';
+  let part: UnwrittenPart = 'end';
   try {
     const interrupted = rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
       state.kind === 'unsettled' ? { kind: 'outcome', row: line, outcome: toUnknown(state.doubt) } : [],

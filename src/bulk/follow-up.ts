@@ -5,7 +5,7 @@ import { type RunBegin, type RunHeader, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
-export type LostPart = 'rejects' | 'end' | 'journal';
+export type UnwrittenPart = 'rejects' | 'end' | 'journal';
 
 /** The next step with a run. */
 interface FollowUp {
@@ -24,7 +24,7 @@ export function followUpOf(
   context: Context,
   { id, header }: RunBegin,
   rows: readonly RunRow[],
-  lostPart?: LostPart,
+  lostPart?: UnwrittenPart,
 ): FollowUp | undefined {
   const { noun, undoes } = header;
   const continueWith = (...words: readonly string[]) => {

@@ -52,7 +52,7 @@ export function guardErrorOf(
   const zeros = rowsToWrite.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     return guardError(
-      `${groupDigits(zeros)} of ${groupDigits(rowCount)} rows go to 0, more than half`,
+      `more than half of the rows go to 0: ${groupDigits(zeros)} of ${groupDigits(rowCount)}`,
       '--allow-zero',
     );
   return undefined;

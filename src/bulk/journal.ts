@@ -1,11 +1,11 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CliError, fileError } from '../process/errors.ts';
 import { syncFile, syncPath } from '../process/files.ts';
 import { withLock } from '../process/lock.ts';
 import { isOpen, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
-import { endOf, type RunBegin, type RunLog, targetName } from './run.ts';
+import { numbersOf, type RunBegin, type RunLog, targetName } from './run.ts';
 import {
   applyEvent,
   endPlan,
@@ -35,14 +35,16 @@ export class Journal {
   /**
    * Creates a file with the mode 0600. If the log has been read, opens its file and cuts off an incomplete end.
    *
-   * @throws CliError `failed` if the file cannot be created or opened.
+   * @throws CliError `failed` if the file cannot be created or opened, or has become shorter.
    */
   constructor(folder: string, begin: RunBegin, log: RunLog) {
     this.begin = begin;
     this.log = log;
     this.path = journalPath(folder, begin.id);
     try {
-      this.file = openSync(this.path, log.bytes === 0 ? 'wx' : 'a', 0o600);
+      const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
+      this.file = openSync(this.path, O_WRONLY | O_APPEND | (log.bytes === 0 ? O_CREAT | O_EXCL : 0), 0o600);
+      if (fstatSync(this.file).size < log.bytes) throw new Error('it has become shorter');
       ftruncateSync(this.file, log.bytes);
     } catch (error) {
       throw fileError('write', this.path, error);
@@ -56,7 +58,7 @@ export class Journal {
     this.write(this.log.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
-  /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `RunEnd`. */
+  /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `RunNumbers`. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.write(rows.slice(at, at + linesOfWrite).map(toPlanEvent));
@@ -71,7 +73,7 @@ export class Journal {
    * @param rejects the path of the file of rejects that the session has written.
    */
   appendEnd(rejects = this.log.rejects): void {
-    const event: RunEvent = { kind: 'end', end: { ...endOf(this.log), rejects } };
+    const event: RunEvent = { kind: 'end', end: { ...numbersOf(this.log), rejects } };
     this.write([event]);
     this.sync();
     applyEvent(this.log, event);

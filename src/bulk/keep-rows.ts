@@ -50,8 +50,8 @@ function keepMark(journal: Journal, mark: Extract<RunEvent, { kind: 'mark' }>): 
   journal.sync();
 }
 
-/** Keeps something in the journal. Returns false if that fails: then the run stops, and no request begins. */
-function keepOrStop(stop: Stop, keep: () => void): boolean {
+/** Writes to the journal. If that fails, stops the run and returns false. */
+function writeOrStop(stop: Stop, keep: () => void): boolean {
   try {
     keep();
     return true;
@@ -99,8 +99,9 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
-  const keepWaiting = async () => {
+  const writeWaiting = async () => {
     const events = waitingEvents;
+    if (events.length === 0) return;
     waitingEvents = [];
     let unsaved: Outcome | undefined;
     try {
@@ -114,26 +115,26 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
     const keptEvents = events.map((event) =>
       unsaved && event.outcome.kind === 'applied' ? { ...event, outcome: unsaved } : event,
     );
-    keepOrStop(stop, () => journal.append(keptEvents));
+    writeOrStop(stop, () => journal.append(keptEvents));
   };
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
     // One save at a time.
-    flushed = flushed.then(keepWaiting);
+    flushed = flushed.then(writeWaiting);
     return flushed;
   };
   return {
     beforeSend(row, planned) {
       // If the record is as planned, `next` passes on `row.planned` itself. Any other object has other values.
       if (planned !== row.planned)
-        return keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
+        return writeOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
       while (!journal.log.marked.has(row.line)) {
         const rows = rowsOfMark(options, unmarkedFrom);
         if (rows.length === 0) throw new Error(`the plan does not write the row of line ${row.line}`);
         unmarkedFrom += rows.length;
         const lines = rows.filter((each) => !outcomeOf(each)).map(({ line }) => line);
-        if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return false;
+        if (!writeOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return false;
       }
       return true;
     },
@@ -148,7 +149,8 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
       }
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome });
       // The outcome of a create does not wait: after a kill only a person can settle it.
-      timer ??= setTimeout(flush, saveStore && state.planned?.action !== 'create' ? saveEveryMs : 0);
+      if (state.planned?.action === 'create') void flush();
+      else timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
     },
     counts,
     flush,
@@ -164,7 +166,7 @@ function whyStop({ outcome, error }: SettledRow, count: number, maxErrors: numbe
   const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
   if (code === 'other_count')
     return new CliError('unavailable', message, {
-      hint: 'look at this count, and ask the owner of the service what updateInventory does',
+      hint: 'look at this count, and ask the owner of the service whether an update sets a count or adds to it',
     });
   const { status, noAnswer } = error?.details ?? {};
   // A credential that is not enough for one row is not enough for any.

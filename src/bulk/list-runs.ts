@@ -4,14 +4,14 @@ import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts
 import type { Io } from '../process/io.ts';
 import { readBegin, readEnd, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import {
-  endOf,
   isSameTarget,
+  numbersOf,
   openRowCount,
   type Run,
   type RunBegin,
-  type RunEnd,
   type RunHeader,
   type RunLog,
+  type RunNumbers,
   type Target,
 } from './run.ts';
 import { runFolderOf } from './target.ts';
@@ -141,15 +141,15 @@ async function readRun(path: string, undo: Run | undefined): Promise<Run | undef
   const log = end ? undefined : await readJournal(path);
   const begin = readBegin(path);
   if (begin && end) return toRun(begin, end, true, undo);
-  return begin && log && toRun(begin, endOf(log), log.isEnded, undo);
+  return begin && log && toRun(begin, numbersOf(log), log.isEnded, undo);
 }
 
 /** Returns a run. @param isEnded false if its last session has no end. */
-export function toRun(begin: RunBegin, end: RunEnd, isEnded: boolean, undo?: Run): Run {
+export function toRun(begin: RunBegin, end: RunNumbers, isEnded: boolean, undo?: Run): Run {
   return { ...begin, ...end, state: stateOf(end, isEnded, undo), undo };
 }
 
-function stateOf(end: RunEnd, isEnded: boolean, undo: Run | undefined): Run['state'] {
+function stateOf(end: RunNumbers, isEnded: boolean, undo: Run | undefined): Run['state'] {
   if (undo?.state === 'finished') return undo.counts.failed === 0 ? 'undone' : 'partly undone';
   return isEnded && openRowCount(end) === 0 ? 'finished' : 'open';
 }

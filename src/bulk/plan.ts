@@ -8,8 +8,8 @@ import { type Doubt, doubtOf, type Outcome, outcomeOf, unprocessed } from '../wr
 import { findClaims } from './claims.ts';
 import type { RecordList } from './record-list.ts';
 import type { InvalidRecord } from './run.ts';
-import { planRow, type RowPlan } from './run-events.ts';
-import { isResumable, type RunRow } from './run-row.ts';
+import { type RowPlan, setPlan } from './run-events.ts';
+import { needsPlan, type RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 /** The plan of a session. Its rows have been decided. */
@@ -54,16 +54,16 @@ export async function planRun(
   onRead: () => void,
 ): Promise<Plan> {
   const { log } = runs;
-  const rows = log.rows.filter(isResumable);
+  const rows = log.rows.filter(needsPlan);
   const claims = await findClaims(runs, rows);
   const { port } = records;
   const toRead: RowWithId[] = [];
-  const planByValue = (row: RunRow, now: RecordValue) => planRow(row, planOf(row, now, port));
+  const planByValue = (row: RunRow, now: RecordValue) => setPlan(row, planOf(row, now, port));
   for (const row of rows) {
     const doubt = doubtOf(row);
     const isUnreadable = doubt && hasId(row) && !port.abilities.canReadEach;
     const outcome = claims.get(row) ?? (isUnreadable ? toUnreadable(doubt) : undefined);
-    if (outcome) planRow(row, { planned: doubt && row.planned, state: outcome });
+    if (outcome) setPlan(row, { planned: doubt && row.planned, state: outcome });
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }

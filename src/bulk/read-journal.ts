@@ -9,8 +9,8 @@ import {
   createLog,
   type InvalidRecord,
   type RunBegin,
-  type RunEnd,
   type RunLog,
+  type RunNumbers,
   type Target,
   targetSchema,
 } from './run.ts';
@@ -96,7 +96,7 @@ const maxEndBytes = 1024;
  *
  * @throws CliError `failed` if the file cannot be read.
  */
-export function readEnd(path: string): RunEnd | undefined {
+export function readEnd(path: string): RunNumbers | undefined {
   const tail = readPart(path, (size) => Math.max(0, size - maxEndBytes), maxEndBytes);
   const line = /(?:^|\n)(.*)\n$/.exec(tail.toString())?.[1] ?? '';
   const event = parseEvent(line);

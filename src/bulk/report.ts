@@ -10,7 +10,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { countText, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
-import { followUpOf, type LostPart, rejectsCommand } from './follow-up.ts';
+import { followUpOf, rejectsCommand, type UnwrittenPart } from './follow-up.ts';
 import { failureText, groupFailures } from './row-view.ts';
 import { type RowCounts, type Run, rowCountOf, runKinds, shardName, targetName } from './run.ts';
 import { idOfRow, type RunRow, rowName, rowStates } from './run-row.ts';
@@ -26,7 +26,7 @@ export interface Report {
   /** The path of the file of rejects of this session, as the user may type it. */
   readonly rejects: string | undefined;
   /** The part of its end that the session could not write. A resume writes it, unless the journal is gone. */
-  readonly loss: { readonly part: LostPart; readonly error: CliError } | undefined;
+  readonly loss: { readonly part: UnwrittenPart; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */

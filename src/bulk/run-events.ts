@@ -11,7 +11,7 @@ import {
   toJournalValue,
   unprocessed,
 } from '../writes/row.ts';
-import { headerSchema, isReject, type RunLog, runEndSchema } from './run.ts';
+import { headerSchema, isReject, type RunLog, runNumbersSchema } from './run.ts';
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
@@ -40,12 +40,12 @@ const eventSchema = v.variant('kind', [
     }),
     v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
   ),
-  // Completes a plan. `number` is `planNumber` of `RunEnd`.
+  // Completes a plan. `number` is `planNumber` of `RunNumbers`.
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
   v.object({ kind: v.literal('outcome'), row: v.number(), outcome: outcomeSchema }),
-  v.object({ kind: v.literal('end'), end: runEndSchema }),
+  v.object({ kind: v.literal('end'), end: runNumbersSchema }),
 ]);
 
 export type JournalEvent = v.InferOutput<typeof eventSchema>;
@@ -100,8 +100,8 @@ function toLine<Part extends object>(part: Part): object {
 /** The result of planning a row: its write, or its outcome. Only an uncertain row has `lastRead`, and keeps its write beside an outcome. */
 export type RowPlan = Pick<RunRow, 'planned' | 'state' | 'lastRead'>;
 
-/** Plans a row, before the plan is in the journal. The row is changed, because copies would take 100 MB for a million rows. */
-export function planRow(row: RunRow, { planned, lastRead, state }: RowPlan): void {
+/** Sets what a plan has decided for a row. The row is changed, because copies would take 100 MB for a million rows. */
+export function setPlan(row: RunRow, { planned, lastRead, state }: RowPlan): void {
   row.planned = planned;
   row.lastRead = lastRead;
   row.state = state;
@@ -121,7 +121,7 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
   return { ...newRow({ line, id, intent, text }), planNumber, planned, state, stock };
 }
 
-/** Completes a plan of a run. @param number `planNumber` of `RunEnd`. */
+/** Completes a plan of a run. @param number `planNumber` of `RunNumbers`. */
 export function endPlan(log: RunLog, rows: readonly RunRow[], number: number): void {
   for (const row of rows) {
     log.marked.delete(row.line);

@@ -81,8 +81,8 @@ export function isLeft({ state }: Pick<RunRow, 'state'>): boolean {
 }
 
 /**
- * Returns what an open row waits for, which is left or unknown: a resume, a person who says what happened to it, or another run. Any
- * other row waits for nothing.
+ * Returns what an open row, left or unknown, waits for: a resume, a person who says what happened to it, or another run. Any other
+ * row waits for nothing.
  */
 export function waitOf({
   state,
@@ -102,7 +102,7 @@ export function isAddedByService({ state }: Pick<RunRow, 'state'>): boolean {
 }
 
 /** Returns true if `resume` looks at a row. It reads the record of an unknown row again even if that waits for a person. */
-export function isResumable(row: RunRow): boolean {
+export function needsPlan(row: RunRow): boolean {
   return (
     isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAddedByService(row))
   );

@@ -102,7 +102,7 @@ export function areDisjoint(a: Shard | undefined, b: Shard | undefined): boolean
 }
 
 /** The last line of a journal: the numbers of a run at the end of its last session. */
-export const runEndSchema = v.object({
+export const runNumbersSchema = v.object({
   counts: v.object(v.entriesFromList(rowStates, v.number())),
   /** The rows that `resume` tries again, without the unknown ones. */
   left: v.number(),
@@ -113,8 +113,8 @@ export const runEndSchema = v.object({
   /** The absolute path of the last file of rejects, if there is one. */
   rejects: v.optional(v.string()),
 });
-export type RunEnd = v.InferOutput<typeof runEndSchema>;
-export type RowCounts = RunEnd['counts'];
+export type RunNumbers = v.InferOutput<typeof runNumbersSchema>;
+export type RowCounts = RunNumbers['counts'];
 
 /** The first line of a journal. */
 export interface RunBegin {
@@ -126,7 +126,7 @@ export interface RunBegin {
 }
 
 /** A run that has begun: what the first and the last line of its journal say. */
-export interface Run extends RunBegin, Readonly<RunEnd> {
+export interface Run extends RunBegin, Readonly<RunNumbers> {
   /**
    * `open`: rows are left or unknown, or its last session has no end. `undone`: an undo has finished and has taken back all rows;
    * `partly undone`: it has left rows alone.
@@ -145,11 +145,11 @@ export interface RunLog {
   /** In the order of their lines. */
   readonly rows: readonly RunRow[];
   readonly invalid: readonly InvalidRecord[];
-  /** As in `RunEnd`. */
+  /** As in `RunNumbers`. */
   planNumber: number;
   /** False while a session runs, and after it was killed. */
   isEnded: boolean;
-  /** As in `RunEnd`. */
+  /** As in `RunNumbers`. */
   rejects: string | undefined;
   /** The lines of the records that were rejected at the end of a session. */
   rejectedLines: ReadonlySet<number>;
@@ -188,7 +188,7 @@ export function createLog(
 }
 
 /** Returns the numbers of a run as its rows are now. The header has those of invalid and skipped rows, which are in no plan. */
-export function endOf({ header: { invalid, skipped }, rows, planNumber, rejects }: RunLog): RunEnd {
+export function numbersOf({ header: { invalid, skipped }, rows, planNumber, rejects }: RunLog): RunNumbers {
   const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
   const counts = { ...zeros, invalid, skipped };
   let left = 0;
@@ -207,6 +207,6 @@ export function rowCountOf(counts: RowCounts): number {
 }
 
 /** Returns the number of open rows: they are left or unknown. A finished run has none. */
-export function openRowCount({ left, counts }: RunEnd): number {
+export function openRowCount({ left, counts }: RunNumbers): number {
   return left + counts.unknown;
 }

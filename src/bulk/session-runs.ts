@@ -2,13 +2,13 @@ import { doubtOf, type Intent } from '../writes/row.ts';
 import type { Continuation } from './choose-run.ts';
 import { isOpen, type RunList, readLog } from './list-runs.ts';
 import { createLog, type Run, type RunHeader, type RunLog, type Shard } from './run.ts';
-import { idOfRow, isPerhapsWritten, isResumable, newRow, type RunRow } from './run-row.ts';
+import { idOfRow, isPerhapsWritten, needsPlan, newRow, type RunRow } from './run-row.ts';
 
 /** The run of a session, and the other runs that it must know. */
 export interface SessionRuns {
   /** All runs of this user, as listed after the target was locked. A dry run locks nothing. */
   readonly list: RunList;
-  /** The run that is continued. A new run has not begun. */
+  /** The run that is continued. Undefined for a new run, which has no journal yet. */
   readonly run: Run | undefined;
   readonly log: RunLog;
   /** The log of the run that an undo takes back. */
@@ -41,7 +41,7 @@ export async function readNextRuns(
   if (!list.runs.some(({ id }) => id === undo.header.undoes)) return undefined;
   // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
   const runs = await readSessionRuns(list, undo);
-  return runs.log.rows.some(isResumable) ? runs : undefined;
+  return runs.log.rows.some(needsPlan) ? runs : undefined;
 }
 
 /**

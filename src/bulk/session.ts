@@ -30,7 +30,7 @@ import {
   rowsOfPlan,
   rowTerms,
 } from './row-view.ts';
-import { endOf, type RunHeader, type RunLog, runKinds, shardName } from './run.ts';
+import { numbersOf, type RunHeader, type RunLog, runKinds, shardName } from './run.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 /** The flags of a session. A resume takes them too. */
@@ -110,12 +110,12 @@ function previewOutput(
 }
 
 /** What a session works with. */
-interface Session extends PlanSources {
+interface SessionSources extends PlanSources {
   readonly client: Client;
 }
 
 /** @throws UsageError if the service cannot read or write the records of the run. */
-async function openSession(context: Context, log: RunLog): Promise<Session> {
+async function openSession(context: Context, log: RunLog): Promise<SessionSources> {
   const { settings, stop } = context;
   const { noun, flags } = log.header;
   const client = await context.client('bulk');
@@ -181,7 +181,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { client, records, concurrency }: Session,
+  { client, records, concurrency }: SessionSources,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -220,7 +220,7 @@ async function writePlan(
     if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
     const ending = endSession(rowsToWrite, journal, context.io.cwd, rejects);
-    const run = toRun(begin, endOf(log), log.isEnded);
+    const run = toRun(begin, numbersOf(log), log.isEnded);
     const isFirstSession = runs.run === undefined;
     return { run, rows: log.rows, isFirstSession, seconds, stop: stop.cause, ...ending };
   });

@@ -8,7 +8,7 @@ import { endSession } from './end-session.ts';
 import { followUpOf, settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
 import { findRun, listRuns, readHeader, readLog } from './list-runs.ts';
-import { endOf, openRowCount } from './run.ts';
+import { numbersOf, openRowCount } from './run.ts';
 import { idOfRow, isLeft, type RunRow, rowName } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
 import { lockTarget } from './target.ts';
@@ -54,7 +54,7 @@ export async function settleByHand(
   using journal = new Journal(list.folder, run, log);
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
-  const remaining = openRowCount(endOf(log));
+  const remaining = openRowCount(numbersOf(log));
   const { rejects, loss } = remaining === 0 ? endSession([], journal, context.io.cwd) : {};
   const ending = loss ? ': all rows are settled, but the run is not finished' : ' is finished';
   const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or left`;

@@ -8,7 +8,15 @@ import type { Output } from '../output/printer.ts';
 import { requireFreeDelivery } from './deliveries.ts';
 import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import { createLog, endOf, type RunFlags, type RunHeader, type RunLog, rowCountOf, shardOf } from './run.ts';
+import {
+  createLog,
+  numbersOf,
+  type RunFlags,
+  type RunHeader,
+  type RunLog,
+  rowCountOf,
+  shardOf,
+} from './run.ts';
 import type { RunRow } from './run-row.ts';
 import { bindingOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
@@ -66,7 +74,7 @@ export async function startRun(
   for (const notice of parts.input.notices) await context.notice(...notice);
   const log = await toLog(context, parts);
   const { header } = log;
-  const { counts } = endOf(log);
+  const { counts } = numbersOf(log);
   if (rowCountOf(counts) === 0) {
     const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
     const zeros = toRunJson({ header, counts });

@@ -29,7 +29,7 @@ export interface CheckAnswer extends Answer {
 export interface AskOptions extends Pick<CallOptions, 'isFinalStatus'>, Pick<CallInput, 'headers'> {}
 
 /** The service under test, and the limits of each call. */
-export interface CheckedService extends Pick<Context, 'flags'> {
+export interface ServiceUnderTest extends Pick<Context, 'flags'> {
   readonly client: Client;
   /** What a TLS connection to the service needs, or a clause that says why the checks open no socket. */
   readonly socket: TlsFiles | string;
@@ -43,7 +43,7 @@ export interface CheckedService extends Pick<Context, 'flags'> {
 }
 
 /** The service and the functions that a check uses. */
-export interface CheckContext extends CheckedService {
+export interface CheckContext extends ServiceUnderTest {
   /** The GET operations of the service. */
   readonly gets: readonly Operation[];
   /** Aborted when the checks are stopped. */

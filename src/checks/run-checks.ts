@@ -14,12 +14,12 @@ import {
   type Check,
   type CheckAnswer,
   type CheckContext,
-  type CheckedService,
   type Finding,
   FindingError,
   findingOfError,
   groupOf,
   isFailure,
+  type ServiceUnderTest,
   skip,
   states,
   statusText,
@@ -44,7 +44,7 @@ function stopReasonOf(stopped: AbortSignal): string | undefined {
  */
 export async function runChecks(
   checks: readonly Check[],
-  service: CheckedService,
+  service: ServiceUnderTest,
   stopped: AbortSignal,
 ): Promise<CheckResult[]> {
   const results = new Map<string, CheckResult>();
@@ -63,7 +63,7 @@ export async function runChecks(
 /** Runs one check. @param stopped as for `runChecks` */
 export async function runCheck(
   check: Check,
-  service: CheckedService,
+  service: ServiceUnderTest,
   stopped: AbortSignal,
 ): Promise<CheckResult> {
   const attempts: Attempt[] = [];
@@ -79,7 +79,11 @@ export async function runCheck(
 }
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
-function createCheckContext(service: CheckedService, signal: AbortSignal, attempts: Attempt[]): CheckContext {
+function createCheckContext(
+  service: ServiceUnderTest,
+  signal: AbortSignal,
+  attempts: Attempt[],
+): CheckContext {
   // A request is sent again if the service is overloaded, or a gateway does not reach it.
   const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).isOutage);
   const client = service.client.withOptions({
@@ -128,7 +132,7 @@ function withContent(answer: Answer): Omit<CheckAnswer, 'operation'> {
 export function resultOf(
   { id, operation, isPrerequisite }: Omit<Check, 'run'>,
   findings: readonly Finding[],
-  { strict, mask }: Pick<CheckedService, 'strict' | 'mask'>,
+  { strict, mask }: Pick<ServiceUnderTest, 'strict' | 'mask'>,
   attempts: readonly Attempt[] = [],
   elapsedMs = 0,
 ): CheckResult {
@@ -166,7 +170,7 @@ export function skippedResult(check: Omit<Check, 'run'>, reason: string): CheckR
  * Masks the secrets in the texts of a finding, and shortens its values. A report does neither, because its escapes would hide a
  * secret from the mask.
  */
-function toSafe(finding: Finding, mask: CheckedService['mask']): Finding {
+function toSafe(finding: Finding, mask: ServiceUnderTest['mask']): Finding {
   const safe = (value: unknown, name: string): unknown => {
     if (typeof value !== 'string') return value;
     return name === 'expected' || name === 'got' ? shorten(mask(value), 200) : mask(shownUrl(value));

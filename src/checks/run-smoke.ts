@@ -3,7 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, exitCodes, interruption, type Signal } from '../process/errors.ts';
 import { graceMs, type Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
-import { type Check, type CheckedService, fail, groupOf, isFailure } from './check.ts';
+import { type Check, fail, groupOf, isFailure, type ServiceUnderTest } from './check.ts';
 import type { SelectedChecks } from './check-table.ts';
 import { type CheckResult, exitCodeOf, resultOf, runCheck, runChecks, skippedResult } from './run-checks.ts';
 import type { SmokeReport } from './smoke-report.ts';
@@ -16,7 +16,7 @@ import type { SmokeReport } from './smoke-report.ts';
  * @param print prints a line for people.
  */
 export async function runSmoke(
-  service: CheckedService,
+  service: ServiceUnderTest,
   selected: SelectedChecks,
   { waitMs, maxTimeMs }: { readonly waitMs: number; readonly maxTimeMs: number | undefined },
   print: (line: string) => Promise<void>,
@@ -60,7 +60,7 @@ const pauseMs = 2000;
  */
 async function runUntilGreen(
   checks: readonly Check[],
-  service: CheckedService,
+  service: ServiceUnderTest,
   waitMs: number,
   stopped: AbortSignal,
   print: (line: string) => Promise<void>,
@@ -81,7 +81,7 @@ async function runUntilGreen(
 /** Runs the write checks, if no read check has failed, and removes the records that they made. */
 async function runWriteChecks(
   { writes, cleanUp }: SelectedChecks,
-  service: CheckedService,
+  service: ServiceUnderTest,
   failed: CheckResult | undefined,
   stop: Stop,
 ): Promise<CheckResult[]> {
@@ -98,7 +98,7 @@ async function runWriteChecks(
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],
-  service: CheckedService,
+  service: ServiceUnderTest,
   { cause }: Stop,
 ): CheckResult[] {
   const isEnough = ({ id, state }: CheckResult) =>

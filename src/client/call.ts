@@ -51,7 +51,7 @@ export interface ListMessage {
 }
 
 export interface CallOptions {
-  /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after its first turn. */
+  /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after the first attempt begins. */
   readonly deadlineMs?: number | undefined;
   /** The most retries. By default the client's limit. */
   readonly retries?: number | undefined;

@@ -13,7 +13,7 @@ export interface CallLimits {
 
 /**
  * Returns the delay before a retry after a failure that permits one, in milliseconds. Returns undefined if all retries are used
- * up, or if nobody listens at the address.
+ * up, or if nobody can be reached and that is not tried again.
  *
  * @param number 1 for the first retry.
  * @param random from 0 to 1.

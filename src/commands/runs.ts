@@ -96,7 +96,7 @@ const settle = verb({
   name: 'settle',
   summary: 'Record what happened to unknown rows',
   description:
-    'Records whether rows that are unknown or left were applied; look at their records first. The run can then be finished, and its delivery closed. Sends nothing to the service. A create that was applied needs the id of its record.',
+    'Records whether rows that are unknown, or still to be written, were applied; look at their records first. The run can then be finished, and its delivery closed. Sends nothing to the service. A create that was applied needs the id of its record.',
   examples: [
     'petstore runs settle r7 42 43 --as applied',
     'petstore runs settle r7 42 --as failed',

@@ -46,7 +46,7 @@ export function statusesFlag(summary: string) {
 }
 
 const inputFlags = {
-  map: values('--map <field=column>', 'column that holds a field under another name, such as petId=SKU'),
+  map: values('--map <field=column>', 'column of a field, if it has another name, such as petId=SKU'),
   thousands: choice(
     '--thousands <separator>',
     'separator that groups the digits of a number',
@@ -76,10 +76,10 @@ const intentFlags = {
 };
 
 const guardFlags = {
-  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more rows', {
+  maxChanges: value('--max-changes <n or n%>', 'refuse a plan that changes more than n rows', {
     parse: parseRowLimit,
   }),
-  maxDelta: value('--max-delta <n>', 'refuse a plan that changes a count by more', {
+  maxDelta: value('--max-delta <n>', 'refuse a plan that changes a count by more than n', {
     parse: parseQuantity,
   }),
   allowZero: flag('--allow-zero', 'let more than half of the counts go to 0'),

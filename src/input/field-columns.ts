@@ -15,7 +15,7 @@ export interface ColumnRules {
   readonly isIgnored?: (field: string) => boolean;
   /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
-  /** A key that only printed records have. Their further keys are not refused, because the service may have added them. */
+  /** A key by which a printed record is known. Its further keys are accepted, because the service may have added them. */
   readonly printedKey?: string | undefined;
   /** The hint for a field without a column. */
   readonly missingHint?: string;

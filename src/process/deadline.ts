@@ -5,7 +5,7 @@ export function monotonicMs(): number {
 }
 
 /** The longest delay of a timer in milliseconds. Node fires a timer with a longer delay at once. */
-export const longestTimerMs = 2 ** 31 - 1;
+const longestTimerMs = 2 ** 31 - 1;
 
 /** Says that nobody waits for the result of a piece of work any more. Each request has one, so it must be cheap to create. */
 export interface Cancellation {

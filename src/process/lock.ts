@@ -49,7 +49,7 @@ export function holderOf(path: string): LockHolder | undefined {
 }
 
 function toHolder(lock: string, text: string): LockHolder {
-  const [, id = 'without a name', , host, work = ''] = lockPattern.exec(text) ?? [];
+  const [, id = '(not known yet)', , host, work = ''] = lockPattern.exec(text) ?? [];
   return {
     process: host === undefined || host === hostId() ? id : `${id} of ${host}`,
     work,

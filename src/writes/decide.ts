@@ -23,7 +23,7 @@ export interface WriteFacts {
 
 /** What a write may do. */
 export interface WriteAbilities extends Pick<HiddenFields, 'defaults'> {
-  /** The method that creates a missing record, if there is one. A second PUT changes nothing. */
+  /** The method that creates a missing record, if there is one. A lost PUT can be sent again; a second POST would make another record. */
   readonly createsBy: 'POST' | 'PUT' | undefined;
   /** True if a row may create a missing record. */
   readonly mayCreate: boolean;

@@ -33,7 +33,7 @@ export type Event =
 export interface Situation {
   readonly abilities: Abilities;
   readonly limits: CallLimits;
-  /** True if a success without a record is believed: the run has confirmed one of such a row, and for each it would read the whole list. */
+  /** True if a success without a record is believed. To read each back would take the whole list, and the list has confirmed one. */
   readonly believesEmpty: boolean;
   /** The time until the deadline of a command, in milliseconds. */
   readonly remainingMs: number;
@@ -121,8 +121,8 @@ function afterReading(
   situation: Situation,
 ): Transition {
   const { defaults } = situation.abilities;
-  const isDoubled = old.isRefused && isShownBy(old.planned?.after ?? null, now, { defaults });
-  const doubt = old.doubt ?? (isDoubled ? 'refused' : undefined);
+  const mayBeDoubled = old.isRefused && isShownBy(old.planned?.after ?? null, now, { defaults });
+  const doubt = old.doubt ?? (mayBeDoubled ? 'refused' : undefined);
   const state = { ...old, doubt, isRefused: false, reading };
   const decision = decide(state, now, situation.abilities);
   if (decision.kind !== 'write') return endDecided(state, decision);

@@ -30,7 +30,7 @@ const rules = {
   },
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },
-  // The service refused the write, or an ETag that it had sent itself.
+  // The service refused the write. `stale`: it refuses a tag, or does not find a record, that its readings show.
   rejected: {},
   stale: {
     isTransient: true,
@@ -45,11 +45,11 @@ const rules = {
   // An undo does not know which record the row has made: several creates were answered with it, or none told its id.
   shared_id: {},
   no_id: {},
-  // The service offers no way to read it.
+  // It could not be read: no operation, a stop, or a store that was not saved.
   unbound: forPerson,
   interrupted: {},
   not_saved: {},
-  // Another run, or a person, has settled it.
+  // Another run or a person decides it.
   booked: {},
   booked_otherwise: {},
   not_settled: {},

@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
@@ -224,6 +225,25 @@ test('an outcome that is not saved is unknown, and stops the run', async () => {
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' }, doubt: 'sent' };
   expect(events()).toMatchObject([{ kind: 'outcome', row: 2, outcome }]);
   expect(stop.cause).toMatchObject({ kind: 'partial' });
+});
+
+test('the outcome of a create waits for no others', async () => {
+  const { row, planned, keeper, events } = keepRows();
+  const outcome = { kind: 'applied' } as const;
+  await keeper.keepOutcome(row, { state: initialState(row), outcome });
+  const made = { ...initialState(row), planned: { ...planned, action: 'create' } } as const;
+  await keeper.keepOutcome(row, { state: made, outcome });
+  await new Promise(setImmediate);
+  expect(events()).toHaveLength(2);
+});
+
+test('a journal that was read and then removed or cut is not begun again', () => {
+  const folder = temporaryFolder();
+  const log = { ...createLog({ kind: 'apply' } as RunHeader, []), bytes: 100 };
+  const open = () => new Journal(folder, { id: 'r1', started: '', header: log.header }, log);
+  expect(open).toThrow('r1.jsonl: no such file');
+  writeFileSync(join(folder, 'r1.jsonl'), '{}');
+  expect(open).toThrow('it has become shorter');
 });
 
 test('a journal keeps apart a field that is null and one that is missing', () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import { type CheckedService, type Finding, findingOfError, pass, warn } from '../../checks/check.ts';
+import { type Finding, findingOfError, pass, type ServiceUnderTest, warn } from '../../checks/check.ts';
 import { reachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
@@ -16,7 +16,7 @@ import type { Output } from '../../output/printer.ts';
 export const doctor = action({
   wrongSettings: 'ignore',
   description:
-    'Checks the config, the token and the binding. The checks of `petstore smoke` then say whether the service can be ' +
+    'Checks the config, the token and the binding. Then the checks reach and tls of `petstore smoke` say whether the service can be ' +
     'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 for the token ' +
     'or if the service refuses it, 6 if the service cannot be reached, 7 if something other than its API answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
@@ -49,7 +49,7 @@ async function runDoctor(context: Context): Promise<Output> {
  *
  * @returns the service, unless the check has failed.
  */
-async function examineConfig(context: Context): Promise<{ service?: CheckedService; findings: Finding[] }> {
+async function examineConfig(context: Context): Promise<{ service?: ServiceUnderTest; findings: Finding[] }> {
   const { settings, io } = context;
   const { problems, warnings, profile, baseUrl } = settings;
   try {
