@@ -24,6 +24,8 @@ const maxRecords = 10_000_000;
 interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly whyCut?: string | undefined;
+  /** Why records may be missing that another reading would have, a clause: a deletion shifts all records behind it. */
+  readonly whyShifted?: string | undefined;
   /** A remark about how a whole list ends, a clause. */
   readonly note?: string | undefined;
 }
@@ -51,7 +53,7 @@ interface Walk {
   firstNumber: number | undefined;
   /** The number of all records, as the last page said. */
   total: number | undefined;
-  /** Why the pages that follow may not continue the pages before, a clause: a deletion shifts all records behind it. */
+  /** As in `ListEnd`. */
   whyShifted: string | undefined;
 }
 
@@ -82,6 +84,7 @@ export async function* pagesOf(
     total: undefined,
     whyShifted: undefined,
   };
+  const end = (last: ListEnd): ListEnd => ({ ...last, whyShifted: walk.whyShifted });
   const visited = new Set<string>();
   // The ids of the first page and of the last two.
   let earlier: readonly ReadonlySet<unknown>[] = [];
@@ -91,7 +94,7 @@ export async function* pagesOf(
     try {
       page = await fetchPage({ ...call, request: { ...request, url } });
     } catch (error) {
-      if (step.isOurs && error instanceof CliError && isAfterLast(error)) return step;
+      if (step.isOurs && error instanceof CliError && isAfterLast(error)) return end(step);
       throw error;
     }
     visited.add(url).add(withoutHash(page.request.url));
@@ -104,7 +107,7 @@ export async function* pagesOf(
         // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
         const note = `${new URL(url).search} repeats earlier records`;
         const isOnly = walk.pages > 1 || paging?.kind === 'link';
-        return isOnly ? { whyCut: step.whyCut, note } : { whyCut: step.whyCut ?? note };
+        return end(isOnly ? { whyCut: step.whyCut, note } : { whyCut: step.whyCut ?? note });
       } else throw pageError(page, 'the page repeats earlier records');
     } else {
       yield page.records;
@@ -120,7 +123,7 @@ export async function* pagesOf(
       walk.whyShifted = `its total fell from ${walk.total} to ${total} while it was read`;
     walk.total = total;
     step = nextStep(walk, page);
-    if (step.next === undefined) return step;
+    if (step.next === undefined) return end(step);
     const { reason, hint } = faultOfNext(step.next, page.request.url) ?? {};
     if (reason !== undefined)
       throw pageError(page, `the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
@@ -154,7 +157,7 @@ export function statedNext(
 function nextStep(walk: Walk, page: Page): PageStep {
   const next = linkOf(page, 'next');
   if (next !== undefined) return { next };
-  const whyCut = whyMoreRecords(page, walk) ?? walk.whyShifted;
+  const whyCut = whyMoreRecords(page, walk);
   return (walk.isLinked ? undefined : describedStep(walk, page, whyCut)) ?? { whyCut };
 }
 
@@ -190,9 +193,11 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
       return isFull ? { whyCut: `it answered a full page of ${count}, without a link to the next` } : {};
     }
     case 'link': {
-      // A gateway may drop the links. Without one, our contract says how to ask what follows a full page.
+      // A gateway may drop the links. Without one, only our contract says how to ask what follows a full page.
       const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
-      if (isBound(operation) || page.records.length !== size || lastId === undefined) return undefined;
+      if (page.records.length !== size || lastId === undefined) return undefined;
+      if (isBound(operation))
+        return { whyCut: whyCut ?? `it answered a full page of ${size}, without a link to the next` };
       return { next: withQueryParameter(first, 'after', String(lastId)), isOurs: true, whyCut };
     }
     default:

@@ -1,6 +1,7 @@
 import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { foldCase } from '../process/text.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
@@ -16,16 +17,20 @@ export interface ListOptions extends CallOptions {
   readonly needsWhole?: boolean | undefined;
 }
 
-/** A list may end before its last record, and the caller needs every record. */
-export class CutListError extends UnboundError {
-  /** @param why a clause. */
-  constructor(why: string, { id }: Operation) {
+/** A list may lack records, and the caller needs every record. */
+export class CutListError extends CliError {
+  /** @param why a clause. @param isPassing true if another reading may be whole. */
+  constructor(why: string, { id }: Operation, isPassing = false) {
     super(
+      isPassing ? 'unavailable' : 'usage',
       `this command needs every record, and the list may be incomplete: ${why} (${id})`,
-      'if you name a record, give its id; otherwise ask the owner of the service for a list that can be read to its end',
+      isPassing ? { retryable: true } : { hint: cutHint, code: 'unbound' },
     );
   }
 }
+
+const cutHint =
+  'ask the owner of the service for a list that can be read to its end; if you gave a name, its id needs no list';
 
 /**
  * Reads a list to its end, page by page. A page is requested when the caller asks for it. A filter that the service lacks is
@@ -60,7 +65,7 @@ export async function* readList(
     }
   }
   // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
-  // that follows links is rarely cut, and can be long, so the caller gets all pages but the last at once.
+  // that follows links is rarely cut, and can be long, so the caller gets each page as soon as the next one has come.
   const lastHeld = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
   const mostHeld = needsWhole ? lastHeld : 0;
   const held: ServiceRecord[][] = [];
@@ -72,10 +77,11 @@ export async function* readList(
     if (remaining <= 0) return yield* held;
     yield* held.splice(0, Math.max(0, held.length - mostHeld));
   }
-  const { whyCut = narrowed, note } = page.value;
+  const { whyCut = narrowed, whyShifted, note } = page.value;
   if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
-  if (whyCut !== undefined && needsWhole) throw new CutListError(whyCut, operation);
-  if (whyCut !== undefined) notify({ kind: 'warning', text: `there may be more records: ${whyCut} (${id})` });
+  const why = whyCut ?? whyShifted;
+  if (why !== undefined && needsWhole) throw new CutListError(why, operation, whyCut === undefined);
+  if (why !== undefined) notify({ kind: 'warning', text: `there may be more records: ${why} (${id})` });
   yield* held;
 }
 

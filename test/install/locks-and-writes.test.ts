@@ -174,7 +174,7 @@ describe('a lock', () => {
   test('is never an unrelated file, which stays as it is', async () => {
     const path = join(folder, 'taken');
     fs.writeFileSync(`${path}.lock`, 'mine');
-    await expect(takeLock(path, 0)).rejects.toThrow('process without a name holds it');
+    await expect(takeLock(path, 0)).rejects.toThrow('process (not known yet) holds it');
     expect(fs.readFileSync(`${path}.lock`, 'utf8')).toBe('mine');
   });
 });
