@@ -5,9 +5,20 @@ import { isDateTime } from './record-values.ts';
 /** Header values by lower-case name. The values of a header that came several times are joined. @see RFC 9110, 5.3 */
 export type HttpHeaders = Readonly<Record<string, string>>;
 
-/** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
+/** Returns true if a path can be appended to a base URL: no query, no fragment, and safe. */
 export function isPath(text: string): boolean {
-  return /^\/[\w\-.~!$&'()*+,;=:@%/]*$/.test(text) && !/\/(\.|%2e){1,2}(\/|$)/i.test(text);
+  return /^\/[\w\-.~!$&'()*+,;=:@%/]*$/.test(text) && whyUnsafePath(text) === undefined;
+}
+
+/**
+ * Returns a clause that says why the URL parser would make another path of a path, with or without a query: it resolves dot
+ * segments, also escaped ones, drops control characters and reads a backslash as a slash. Such a path could name another record.
+ */
+export function whyUnsafePath(path: string): string | undefined {
+  if (/[\x00-\x1f\x7f\\]/.test(path)) return 'must not contain controls or backslashes';
+  // The parser also drops blanks at the end.
+  const hasDotSegment = /^([^?#]*\/)?(\.|%2e){1,2}([/?#]| *$)/i.test(path);
+  return hasDotSegment ? 'must not contain the segments . and ..' : undefined;
 }
 
 /** A request as it goes to a transport: a socket, or the server in the same process. */

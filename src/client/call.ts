@@ -5,6 +5,7 @@ import {
   type HttpResponse,
   isSafeMethod,
   type Transport,
+  whyUnsafePath,
 } from '../api/http.ts';
 import { nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
@@ -115,8 +116,8 @@ export interface OperationRequest {
 /**
  * Makes the request of an operation. Each parameter goes to its location in the contract, and an id keeps all its digits.
  *
- * @throws UsageError for an input that lacks something required, for a header that cannot be sent, and for a path outside
- *   the base URL: a bound description may contain anything.
+ * @throws UsageError for an input that lacks something required, for a header that cannot be sent, and for an unsafe path:
+ *   a bound description may contain anything.
  */
 export function toHttpRequest(operation: Operation, ourInput: CallInput, base: RequestBase): HttpRequest {
   const { method, parameters, body } = operation;
@@ -159,9 +160,6 @@ function parameterValue(input: CallInput, { name, constant }: Parameter): unknow
   return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
-/** Matches a dot segment, also an escaped one, and a control character, which the URL parser would drop. */
-const unsafePath = /(?:^|[/\\])(?:\.|%2[eE]){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/;
-
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
   let filled = path;
   for (const parameter of parameters) {
@@ -169,8 +167,8 @@ function toPath({ id, path, parameters }: Operation, input: CallInput): string {
     const value = String(parameterValue(input, parameter));
     filled = filled.replace(`{${parameter.wireName}}`, () => encodeURIComponent(value));
   }
-  if (unsafePath.test(filled) || !filled.startsWith('/'))
-    throw new UsageError(`the path ${filled} is outside of the base URL (${id})`);
+  const why = filled.startsWith('/') ? whyUnsafePath(filled) : 'must begin with /';
+  if (why !== undefined) throw new UsageError(`the path ${filled} ${why} (${id})`);
   return filled.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 

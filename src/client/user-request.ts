@@ -6,6 +6,7 @@ import {
   isToken,
   shownUrl,
   whyReadable,
+  whyUnsafePath,
 } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { jsonIn, printJson } from '../process/exact-json.ts';
@@ -90,8 +91,8 @@ export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DE
 /**
  * Turns a raw request into one that a transport sends.
  *
- * @throws UsageError for a path that is empty, that the URL parser would change, or that is outside the base URL. Also for
- *   a URL of another origin, because the credential is for this service only.
+ * @throws UsageError for a path that is empty or unsafe, and for a URL of another origin, because the credential is for this
+ *   service only.
  */
 export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase): HttpRequest {
   const url = rawUrl(raw.path, baseUrl);
@@ -108,24 +109,17 @@ export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase)
 function rawUrl(path: string, baseUrl: string): URL {
   if (path.trim() === '')
     throw new UsageError("path '': must not be empty", 'give / for the base URL itself');
-  // The URL parser drops line breaks and tabs, and reads a backslash as a slash. The path could then name another record.
-  if (/[\x00-\x1f\x7f\\]/.test(path))
-    throw new UsageError(`${path}: must not contain controls or backslashes`);
+  const why = whyUnsafePath(path);
+  if (why !== undefined)
+    throw new UsageError(`${path}: ${why}`, 'a path outside of the base URL must be a whole URL');
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(path);
   const text = isAbsolute ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
   if (!URL.canParse(text)) throw new UsageError(`${path}: not a path or URL`);
   const url = new URL(text);
-  const base = new URL(baseUrl);
-  if (url.origin !== base.origin)
+  if (url.origin !== new URL(baseUrl).origin)
     throw new UsageError(
       `${path}: its origin is not that of ${baseUrl}`,
       'a request goes only to the service; choose another with --base-url',
-    );
-  // The URL parser has resolved dot segments.
-  if (!isAbsolute && !url.pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`))
-    throw new UsageError(
-      `${path}: is outside of ${baseUrl}`,
-      `if this is intended, give the whole URL: ${url.href}`,
     );
   return url;
 }

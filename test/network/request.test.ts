@@ -63,20 +63,18 @@ test('spaces and letters beyond ASCII in the path of a description are sent perc
 
 describe('a request of a description is refused if', () => {
   test.each([
-    '/../admin',
-    '/%2e%2e/admin',
-    '/pets/..%2F../%2E%2E/%2e%2e/.%2e/admin',
-    '/.\t./admin',
-    '@evil.test/',
-    'pets',
-  ])('the path %j leaves that of the base URL', (path) => {
-    expect(() => urlOf(operation('listPets', { path }), {})).toThrow(
-      `the path ${path} is outside of the base`,
-    );
+    ['/../admin', 'must not contain the segments'],
+    ['/%2e%2e/admin', 'must not contain the segments'],
+    ['/pets/..%2F../%2E%2E/%2e%2e/.%2e/admin', 'must not contain the segments'],
+    ['/.\t./admin', 'must not contain controls'],
+    ['@evil.test/', 'must begin with /'],
+    ['pets', 'must begin with /'],
+  ])('the path %j leaves that of the base URL', (path, why) => {
+    expect(() => urlOf(operation('listPets', { path }), {})).toThrow(`the path ${path} ${why}`);
   });
 
   test('a value would make a dot segment', () => {
-    expect(() => urlOf(operation('getPet'), { id: '..' })).toThrow('the path /pets/.. is outside');
+    expect(() => urlOf(operation('getPet'), { id: '..' })).toThrow('the path /pets/.. must not');
     expect(urlOf(operation('getPet'), { id: '../x' })).toBe('http://shop.example/api/pets/..%2Fx');
   });
 
@@ -96,15 +94,20 @@ describe('a request of a description is refused if', () => {
 describe('a request of the user', () => {
   const raw = (path: string) => toRawRequest({ method: 'GET', path }, target).url;
 
-  test.each(['/../admin', '../admin', '/%2e%2e/admin', '/x/%2E./../admin'])(
-    'to %j would leave the base path, and is refused',
-    (path) => {
-      expect(() => raw(path)).toThrow('is outside of http://shop.example/api');
-    },
-  );
+  test.each([
+    '../admin',
+    '/%2e%2e/admin',
+    'pets/3/../4',
+    'pets/3/.',
+    '/pets/3/.. ',
+    'pets/3/..?a=b',
+    'http://shop.example/api/x/%2E./4',
+  ])('to %j would go to another path, and is refused', (path) => {
+    expect(() => raw(path)).toThrow(`${path}: must not contain the segments . and ..`);
+  });
 
   test('goes below the base URL, or to any whole URL of its origin', () => {
-    expect(raw('/pets/../orders?a=..')).toBe('http://shop.example/api/orders?a=..');
+    expect(raw('/pets/...?a=/../b')).toBe('http://shop.example/api/pets/...?a=/../b');
     expect(raw('http://shop.example/admin')).toBe('http://shop.example/admin');
     expect(() => raw('http://other.example/')).toThrow('its origin is not that of ');
   });
