@@ -111,8 +111,8 @@ export function asksForHelp(words: readonly string[]): boolean {
 }
 
 /**
- * Finds the name of the page that a line asks for: `pets list` for `pets list --help`, `--help pets list`, `help pets list` and
- * `pets help list`; `help formats` for a topic.
+ * Finds the name of the page that a line asks for: `pets list` for `pets list --help`, `--help pets list` and `help pets list`;
+ * `help formats` for a topic.
  */
 export function findHelp(table: WordTable, words: readonly string[]): string | UnknownCommand {
   const rest = withoutHelp(words);
@@ -217,8 +217,7 @@ function withoutHelp(words: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
   const line = end === -1 ? words : words.slice(0, end);
   const rest = line.filter((word) => word !== '--help' && word !== '-h');
-  const at = rest[0]?.startsWith('-') ? -1 : rest.slice(0, 2).indexOf('help');
-  if (at !== -1) return rest.filter((_, index) => index !== at);
+  if (rest[0] === 'help') return rest.slice(1);
   return rest.length < line.length ? rest : words;
 }
 

@@ -12,18 +12,14 @@ test('petstore alone shows an introduction and exits 0', async () => {
   expect(await runCli([])).toMatchObject({ code: 0, stdout, stderr: '' });
 });
 
-test.each([
-  'help pets list',
-  'pets help list',
-  '--help pets list',
-  'pets -h list',
-  'pets list --help',
-  'pets list -yh',
-])('petstore %s shows the help of the command on stdout', async (line) => {
-  const run = await runCli(line);
-  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('--status'), stderr: '' });
-  expect(run).toEqual(await runCli('pets list --help'));
-});
+test.each(['help pets list', '--help pets list', 'pets -h list', 'pets list --help', 'pets list -yh'])(
+  'petstore %s shows the help of the command on stdout',
+  async (line) => {
+    const run = await runCli(line);
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('--status'), stderr: '' });
+    expect(run).toEqual(await runCli('pets list --help'));
+  },
+);
 
 test.each(['version', '--version', '--version -o json', '--quiet --version', '--profile shop --version'])(
   'petstore %s prints the version',
@@ -40,6 +36,7 @@ test.each([
   ['profile rename shop', "unknown command 'rename'\nhint: see `petstore profile --help`\n"],
   ['runs r7', "unknown command 'r7'\nhint: see `petstore runs --help`\n"],
   ['pet get', "pets get: missing required argument 'id or name'\nhint: see `petstore pets get --help`"],
+  ['pets help list', "pets: unknown command 'help'\nhint: see `petstore pets --help`"],
   ['help zebra', "unknown command 'zebra'\nhint: see `petstore --help`"],
   ['pest --help', "unknown command 'pest'\nhint: did you mean pet?"],
   ['runs --below 2', "runs: unknown option '--below'"],
