@@ -144,7 +144,7 @@ function openServer(
   });
 }
 
-/** How long a command may take to end after SIGTERM: longer than petstore itself takes. */
+/** How long a command may take to end after a signal: longer than petstore itself takes. */
 const childGraceMs = graceMs + 2000;
 
 /**
@@ -174,10 +174,13 @@ async function runChildCommand(
   });
 }
 
-/** Passes a signal on to the command, except Ctrl-C, which the terminal itself sends to it. */
+/**
+ * Passes a signal on to the command. The terminal itself sends Ctrl-C to it, and a second one may mean something else there. But a
+ * SIGINT may also come from `kill`, so a command that goes on gets it later.
+ */
 function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void {
-  const isFromTerminal =
-    signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);
-  if (!isFromTerminal) child.kill(signal);
-  if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), childGraceMs).unref();
+  const isInterrupt = signal === 'SIGINT';
+  if (!isInterrupt || [io.stdin, io.stdout, io.stderr].every((stream) => !stream.isTerminal))
+    child.kill(signal);
+  setTimeout(() => child.kill(isInterrupt ? signal : 'SIGKILL'), childGraceMs).unref();
 }

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { main } from '../../src/main.ts';
 import { failed, fakeIo, runCli } from '../helpers/run-cli.ts';
 import { type Serving, serve } from '../helpers/serving.ts';
 import { outcomeOf, spawnCli, startCli } from '../helpers/spawn-cli.ts';
@@ -140,4 +142,16 @@ test.concurrent.each([
   await once(child.stdout ?? child, 'data');
   child.kill(signal);
   expect(await outcome).toMatchObject({ code });
+});
+
+test('a command that goes on after Ctrl-C at a terminal, which may have been for petstore alone, is interrupted', async () => {
+  onTestFinished(() => void vi.useRealTimers());
+  const io = fakeIo({ terminals: ['stdin'] });
+  const code = main(['serve', '--port', '0', '--', 'sleep', '20'], io);
+  await vi.waitUntil(() => io.written('stderr').includes('serving'), { timeout: 10_000 });
+  await sleep(100);
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  io.raise('SIGINT');
+  vi.advanceTimersByTime(12_000);
+  expect(await code).toBe(130);
 });
