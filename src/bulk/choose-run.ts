@@ -1,7 +1,15 @@
 import { type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { findRun, isOpen, type RunList, requireReadableRuns, runsOnTarget } from './list-runs.ts';
-import { isSameTarget, type Run, runKinds, targetName } from './run.ts';
+import {
+  areDisjoint,
+  isSameTarget,
+  openRowCount,
+  type Run,
+  runKinds,
+  setsValues,
+  targetName,
+} from './run.ts';
 import { requireSameService } from './same-service.ts';
 import { findTarget } from './target.ts';
 
@@ -39,15 +47,15 @@ export async function chooseRun(
       'give the --profile, the --base-url or --offline of that run, and its tenant if it had one',
     );
   requireSameService(run, context.settings, await context.contract());
-  const refusal = verb === 'resume' ? resumeRefusal(context, run) : undoRefusal(run, id);
+  const refusal = verb === 'resume' ? resumeRefusal(context, list, run) : undoRefusal(run, id);
   if (refusal) throw refusal;
   return run;
 }
 
 /** Finds the newest other run on the same target that can be resumed, or undone. */
-export function findOtherRun(list: RunList, verb: Continuation, run: Run): Run | undefined {
+export function findOtherRun(context: Context, list: RunList, verb: Continuation, run: Run): Run | undefined {
   const canContinue = (other: Run) => {
-    if (verb === 'resume') return isOpen(other) && !other.undo;
+    if (verb === 'resume') return isOpen(other) && !resumeRefusal(context, list, other);
     const canBeUndone = other.perhapsWritten > 0 && runKinds[other.header.kind].canBeUndone;
     return canBeUndone && (!other.undo || isOpen(other.undo));
   };
@@ -55,11 +63,31 @@ export function findOtherRun(list: RunList, verb: Continuation, run: Run): Run |
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(context: Context, { id, undo }: Run): UsageError | undefined {
-  if (!undo) return undefined;
+function resumeRefusal(context: Context, list: RunList, run: Run): UsageError | undefined {
+  const { id, undo } = run;
+  if (undo)
+    return new UsageError(
+      `resume ${id}: run ${undo.id} has begun to undo it`,
+      `apply the file again; to continue an undo that has not ended: ${followUpCommand(context, ['undo', id])}`,
+    );
+  const laterRun = findLaterRun(list, run);
+  if (!laterRun) return undefined;
   return new UsageError(
-    `resume ${id}: run ${undo.id} has begun to undo it`,
-    `apply the file again; to continue an undo that has not ended: ${followUpCommand(context, ['undo', id])}`,
+    `resume ${id}: run ${laterRun.id} (${laterRun.header.name}) is later, and its values must not be replaced`,
+    'if the file is still right, apply it again',
+  );
+}
+
+/**
+ * Finds a run of the noun that has planned later than a run that sets, and may have planned the same records. A run without open rows
+ * has none: its next session only writes its rejects and its end.
+ */
+function findLaterRun(list: RunList, run: Run): Run | undefined {
+  const { noun, target, flags } = run.header;
+  if (!setsValues(run.header) || openRowCount(run) === 0) return undefined;
+  return runsOnTarget(list, target).find(
+    ({ planNumber, header }) =>
+      planNumber > run.planNumber && header.noun === noun && !areDisjoint(header.flags.shard, flags.shard),
   );
 }
 

@@ -70,8 +70,8 @@ async function claimsOfDelivery(
 }
 
 /**
- * A run that has planned the same record later has a claim on the row. For example, plan 4 of this run sent 10, and plan 6 of a later
- * run wrote 12. The 12 does not show whether the 10 was written, and this run must not write 10 over the 12.
+ * A run that has planned the same record later has a claim on the row of an undo, and on any uncertain row. For example, plan 4 of this
+ * run added 5, and plan 6 of a later run wrote 12. The 12 does not show whether the 5 was added.
  */
 async function claimsOfLaterRuns(
   { list, run, log: { header }, undoneLog }: SessionRuns,
@@ -91,8 +91,7 @@ async function claimsOfLaterRuns(
       const hasFoundItsValue = row.intent.kind === 'set' && laterRow.state.kind === 'unchanged';
       if (!isBefore(row, laterRow.planNumber) && !hasFoundItsValue) continue;
       const doubt = doubtOf(row);
-      const claimOn = undoneLog ? claimOnUndo : claimOnResume;
-      const claim = doubt ? leaveToPerson(other, doubt) : claimOn(other, laterRow, undoRow);
+      const claim = doubt ? leaveToPerson(other, doubt) : claimOnUndo(other, laterRow, undoRow);
       if (claim) claims.set(row, claim);
     }
   }
@@ -113,13 +112,12 @@ async function findShared(list: RunList, other: Run, rows: readonly RunRow[]): P
 }
 
 /**
- * Returns the number of the plan that chose the value that a row writes, or that an undo sets back. Returns undefined if no later plan
- * matters: a certain row that adds does not replace a value, and a row of a new run has no plan yet.
+ * Returns the number of the plan that chose what an uncertain row writes, or the value that an undo takes back. Returns undefined if
+ * no later plan matters: `resume` of a run that sets is refused once there is one, and no other certain row replaces a value.
  */
 function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | undefined {
   if (doubtOf(row)) return row.planNumber;
-  if (undoneRow) return row.intent.kind === 'add' ? undefined : undoneRow.planNumber;
-  return row.intent.kind === 'set' && row.planNumber > 0 ? row.planNumber : undefined;
+  return row.intent.kind === 'add' ? undefined : undoneRow?.planNumber;
 }
 
 /** Returns the claim of a run that has booked the same record for the same delivery. */
@@ -152,12 +150,6 @@ function isTakenBack(undoRow: RunRow | undefined): boolean {
   return undoRow?.state.kind === 'applied' || undoRow?.state.kind === 'unchanged';
 }
 
-/** Returns the claim of a later run on a row of a resumed run. The resume does not write over the later run, even if that was undone. */
-function claimOnResume({ id }: Run): Outcome {
-  const message = `run ${id} has planned this record since. If the file is still right, apply it again`;
-  return { kind: 'failed', reason: { code: 'later_run', message } };
-}
-
 /** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */
 function claimOnUndo(
   { id, header }: Run,
@@ -179,7 +171,7 @@ function claimOnUndo(
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
 function leaveToPerson({ id }: Run, doubt: Doubt): Outcome {
-  const message = `run ${id} has since planned this record, so its value does not show whether this row was written: look at the record, then settle the row`;
+  const message = `run ${id} has changed this record or wanted to, so its value does not show whether this row was written: look at the record, then use \`runs settle\``;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 

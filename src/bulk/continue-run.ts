@@ -48,7 +48,7 @@ export async function continueRun(
   }
   const runs = await readNextRuns(list, verb, run);
   if (!runs) {
-    const other = id === undefined ? findOtherRun(list, verb, run) : undefined;
+    const other = id === undefined ? findOtherRun(context, list, verb, run) : undefined;
     const ended = verb === 'undo' ? (run.undo ?? run) : run;
     return nothingOutput(context, verb, ended, other, mode);
   }

@@ -168,6 +168,11 @@ export function isReject({ kind, flags, undoes }: RunHeader, row: RunRow): boole
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
+/** Returns true if the rows of a run replace values, whatever was written since. An undo decides that row by row. */
+export function setsValues({ kind, flags }: RunHeader): boolean {
+  return runKinds[kind].operation === 'update' && kind !== 'undo' && !flags.relative;
+}
+
 /** Creates the log of a new run. */
 export function createLog(
   header: RunHeader,

@@ -52,41 +52,28 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
 });
 
 stories({
-  'a resume replaces no count that a later run has planned, even one that was undone': [
-    { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2, 2]), 'later.csv': toCsv([9, 1, 1, 1]) } },
-    answering({ 1: 401 }),
-    [`${apply} --concurrency 1`, '4: applied 0'],
-    healed,
-    // Pets 2 to 4 have what the later run asks for, so it writes only pet 1.
-    ['inventory apply later.csv --yes', '0: applied 1, unchanged 3'],
-    ['resume r1 --yes', '1: failed 4', 'run r2 has planned this record since', 'rejects'],
-    counts(9, 1, 1, 1),
-    ['undo r2 --yes', '0: applied 1'],
-    [`${apply} --max-delta 1`, '0: applied 4'],
-  ],
-  'a later run keeps no other rows of a stopped run from being resumed': [
-    { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2, 2]), 'later.csv': toCsv([[3, 9]]) } },
+  'a run that sets is not resumed once a later run has come, even one that wrote nothing': [
+    { counts: [1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2]), 'later.csv': toCsv([[3, 1]]) } },
     answering({ 2: 401 }),
     [`${apply} --concurrency 1`, '4: applied 1'],
     healed,
-    ['inventory apply later.csv --yes', '0: applied 1'],
-    ['resume r1 --yes', '3: applied 3, failed 1'],
-    counts(2, 2, 9, 2),
-    ['resume r1 --yes', '3: applied 3, failed 1'],
+    ['inventory apply later.csv --yes', '0: unchanged 1'],
+    ['resume r1 --yes', '2:', 'resume r1: run r2 (later.csv) is later', 'apply it again'],
+    // It is not named as another run to resume.
+    ['resume --yes', '0:', /run r2 is finished: nothing is left to do\n/],
+    counts(2, 1, 1),
+    [apply, '0: applied 2, unchanged 1'],
   ],
   'a run that adds is resumed whatever came later, by its id': [
-    { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,1\n2,2\n', 'stock.csv': toCsv([70]) } },
+    { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,1\n2,2\n', 'stock.csv': toCsv([70, 70]) } },
     answering({ 2: 401 }),
     ['inventory apply d.csv --relative --delivery LS-1 --yes --concurrency 1', '4: applied 1'],
+    [`${apply} --concurrency 1`, '4: applied 1'],
     healed,
-    [apply, '0: applied 1'],
-    // The last run is finished, and the one before it is named.
-    ['resume --yes', '0: applied 1'],
-    counts(70, 5),
     ['resume r1 --yes', '0: applied 2'],
     counts(70, 7),
-    // Now there is no run that can be resumed.
-    ['resume --yes', '0:'],
+    // The run that sets is the last one, and the plan of the other is later.
+    ['resume --yes', '2:', 'run r1 (d.csv) is later'],
   ],
   'a run is not resumed once its undo has begun': [
     { counts: [1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2]) } },

@@ -162,7 +162,9 @@ export class Ledger {
       throw new Violation(`${place}, although ${typed.expected} was expected`);
     else if (kind !== 'delivery') {
       const earlier = [...run.commands].filter((number) => number < cause.command);
-      if (earlier.length > 0) this.checkLater(id, Math.max(...earlier), cause.command, place);
+      const from = Math.max(...earlier, Math.min(...run.commands));
+      const later = this.begunBetween(from, cause.command).find(({ rows }) => rows.has(id));
+      if (later) throw new Violation(`${place}, which ${later.id} has planned since`);
     }
   }
 
@@ -186,17 +188,16 @@ export class Ledger {
     const isWrong = after?.value !== wasBefore || cause?.reading?.entry?.value !== wasAfter;
     if (isWrong || (this.world.gateway.service.isGuarded && before?.value !== wasAfter))
       throw new Violation(`${place}; its run took it from ${wasBefore} to ${wasAfter}`);
-    this.checkLater(id, Math.max(...undone.commands), Math.min(...undo.commands), place);
-  }
-
-  /** Nobody replaces what a run has set that has begun between two commands. */
-  private checkLater(id: string, from: number, to: number, place: string): void {
-    const later = this.runs.find((run) => {
-      const begin = Math.min(...run.commands);
+    const later = this.begunBetween(Math.max(...undone.commands), Math.min(...undo.commands)).find((run) => {
       const mayHaveWritten = ['applied', 'unknown'].includes(run.rows.get(id)?.state ?? '');
-      return !run.undone && begin > from && begin < to && mayHaveWritten && !this.isTakenBack(run, id);
+      return !run.undone && mayHaveWritten && !this.isTakenBack(run, id);
     });
     if (later) throw new Violation(`${place}, which ${later.id} has written since`);
+  }
+
+  /** The runs that have begun between two commands. */
+  private begunBetween(from: number, to: number): RunRecord[] {
+    return this.runs.filter(({ commands }) => Math.min(...commands) > from && Math.min(...commands) < to);
   }
 
   isTakenBack(run: RunRecord, id: string): boolean {
