@@ -94,12 +94,13 @@ function findLaterRun(list: RunList, run: Run): Run | undefined {
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
 function undoRefusal({ id, header, state }: Run, askedId: string | undefined): UsageError | undefined {
   const { kind, noun, undoes } = header;
-  if (undoes !== undefined && askedId !== undefined && state === 'finished')
+  if (runKinds[kind].canBeUndone) return undefined;
+  if (undoes !== undefined && (askedId === undefined || state !== 'finished')) return undefined;
+  if (undoes !== undefined)
     return new UsageError(
       `undo ${id}: this run is itself an undo, of run ${undoes}, and cannot be undone`,
       `apply the file of run ${undoes} again`,
     );
-  if (kind !== 'delete') return undefined;
   const stocks = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
     `undo ${id}: this run removed records, which cannot be undone`,

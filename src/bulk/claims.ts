@@ -3,7 +3,7 @@ import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunList, readLog, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { findRow, idOfRow, isLeft, isPerhapsWritten, type RunRow, rowName } from './run-row.ts';
+import { findRow, idOfRow, isLeft, isPerhapsWritten, isTakenBack, type RunRow, rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may decide rows of a run, whatever the records show. Such an outcome is a claim.
@@ -143,11 +143,6 @@ async function readRowsById(
 ): Promise<ReadonlyMap<bigint | undefined, RunRow>> {
   if (id === undefined) return new Map();
   return new Map((await readLog(list, id)).rows.map((row) => [row.id, row]));
-}
-
-/** Returns true if an undo has taken back a row. */
-function isTakenBack(undoRow: RunRow | undefined): boolean {
-  return undoRow?.state.kind === 'applied' || undoRow?.state.kind === 'unchanged';
 }
 
 /** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */

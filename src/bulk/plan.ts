@@ -72,7 +72,7 @@ export async function planRun(
     onRead();
   });
   for (const row of absent) planByValue(row, null);
-  const rowsToWrite = rows.every(isToWrite) ? rows : rows.filter(isToWrite);
+  const rowsToWrite = rows.filter((row) => !outcomeOf(row));
   if (stocks) await readStocks(stocks, rowsToWrite, concurrency);
   return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [] };
 }
@@ -152,10 +152,6 @@ async function readStocks(
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
   }
-}
-
-function isToWrite(row: RunRow): boolean {
-  return outcomeOf(row) === undefined;
 }
 
 /** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */

@@ -11,7 +11,7 @@ import { shownCode } from '../writes/reasons.ts';
 import { outcomeOf, reasonOf } from '../writes/row.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
 import type { InvalidRecord, RunHeader, RunLog } from './run.ts';
-import { idOfRow, type RunRow } from './run-row.ts';
+import { failureOf, idOfRow, type RunRow } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowTerms(name: NounName): { singular: string; plural: string; subject: string } {
@@ -99,17 +99,13 @@ function differencesText(value: RecordValue | undefined, other: RecordValue | un
 
 /** The number of rows that cannot be written, invalid rows included. */
 export function countProblems({ rows, invalid }: Plan): number {
-  return invalid.length + rows.filter(isProblemRow).length;
-}
-
-function isProblemRow({ state }: RunRow): boolean {
-  return state.kind === 'failed' || state.kind === 'unknown';
+  return invalid.length + rows.filter(failureOf).length;
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
 export function* rowsOfPlan({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
   for (const row of rows)
-    if (!outcomeOf(row) || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
+    if (!outcomeOf(row) || failureOf(row)) yield toPrintedRow(noun, row, plannedState(row));
   for (const issue of invalid) yield toInvalidRow(issue);
 }
 
@@ -154,8 +150,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   const { rowsToWrite, rows } = plan;
   const { subject, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
-  const decidedRows = rows.filter((row) => outcomeOf(row) !== undefined);
-  const unchanged = decidedRows.filter((row) => row.state.kind === 'unchanged').length;
+  const unchanged = rows.filter((row) => row.state.kind === 'unchanged').length;
   let [up, down] = [0n, 0n];
   for (const row of isCount ? rowsToWrite : []) {
     const change = BigInt(changeOf(row) ?? 0);
@@ -182,14 +177,14 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
       `this also deletes ${countText(withStock.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
     ]);
   }
-  const booked = decidedRows.filter((row) => row.state.kind === 'booked');
+  const booked = rows.filter((row) => row.state.kind === 'booked');
   const bookings = new Set(booked.map(({ state }) => reasonOf(state)?.message ?? ''));
   if (booked.length > 0)
     notices.push([
       'warning',
       `${countText(booked.length, 'row is', 'rows are')} left out: ${joinFirst([...bookings], 5)}; apply --again books all rows once more`,
     ]);
-  for (const { count, first } of groupFailures(decidedRows))
+  for (const { count, first } of groupFailures(rows))
     notices.push([
       'warning',
       `${countText(count, 'row', 'rows')} cannot be written: ${failureText(first, noun)}`,
@@ -210,8 +205,9 @@ interface FailureGroup {
 export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
   const groups = new Map<string, FailureGroup>();
   for (const row of rows) {
-    if (row.state.kind !== 'failed' && row.state.kind !== 'unknown') continue;
-    const { kind: state, reason } = row.state;
+    const failure = failureOf(row);
+    if (!failure) continue;
+    const { kind: state, reason } = failure;
     const code = shownCode(reason);
     const hasStatus = reason.status !== undefined && code !== String(reason.status);
     const kind = hasStatus ? `${reason.status} ${code}` : code;
