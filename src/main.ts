@@ -36,7 +36,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     isQuiet: settings.get('quiet'),
     isSilent: isCompletion,
   });
-  const context = openContext({ io, secrets, liveLine, stop, flags, settings }, notices);
+  const context = createContext({ io, secrets, liveLine, stop, flags, settings }, notices);
   try {
     const exitCode = await withinLimits({ signals: [stop.ended] }, () => commandLine.run(context));
     if (exitCode === exitCodes.done && stop.interruption) throw stop.interruption;
@@ -46,7 +46,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     const error = isInterruption(thrown) ? thrown : (stop.interruption ?? thrown);
     // A reader that leaves early is not a failure.
     if (error instanceof OutputClosedError) return exitCodes.done;
-    return await report(error, context, { notices, hasJsonErrors });
+    return await printError(error, context, { notices, hasJsonErrors });
   } finally {
     ignoreSignals();
     liveLine.close();
@@ -56,7 +56,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
 type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'stop' | 'flags' | 'settings'>;
 
 /** Makes the context of a command. */
-function openContext(parts: ContextParts, notices: Notices): Context {
+function createContext(parts: ContextParts, notices: Notices): Context {
   const { io, flags, settings } = parts;
   const openClient = memoize(async (purpose: ClientPurpose) => {
     const { connect } = await import('./connect.ts');
@@ -107,7 +107,7 @@ function memoize<Args extends readonly [unknown?], Value>(
 }
 
 /** Prints an error, and returns its exit code. */
-async function report(
+async function printError(
   thrown: unknown,
   context: Context,
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },

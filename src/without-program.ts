@@ -5,7 +5,7 @@ import {
   findHelp,
   findMeaning,
   findUnknown,
-  printOffers,
+  offersText,
   readPage,
   readTable,
   type WordTable,
@@ -29,7 +29,7 @@ export function answerLine(
     const line = words.slice(words[1] === '--' ? 2 : 1);
     const { offers, stem } = completionOf(table, line);
     const isFixed = typeof offers !== 'string';
-    const code = isFixed ? writeAll(1, printOffers(offers, stem, line.at(-1) ?? ''), 0) : undefined;
+    const code = isFixed ? writeAll(1, offersText(offers, stem, line.at(-1) ?? ''), 0) : undefined;
     return { code, command: 'complete' };
   }
   // Other flags may ask for colours, or for an error in JSON.

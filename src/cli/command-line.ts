@@ -149,8 +149,7 @@ async function printOutput(
   for (const notice of output.notices ?? []) await context.notice(...notice);
   const error = output.error ?? failure;
   if (error) throw error;
-  const { exitCode = exitCodes.done } = output;
-  return typeof exitCode === 'function' ? exitCode() : exitCode;
+  return output.exitCode ?? exitCodes.done;
 }
 
 /** Flags that switch off a question or a guard. They are not suggested for a typo. */

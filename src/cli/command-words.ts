@@ -204,7 +204,7 @@ function offersOf(table: WordTable, { offers }: WordSlot): Completion['offers'] 
  * Prints the offers that begin with the current word, for the scripts in `completions/`: one a line, with its summary after a tab.
  * Case does not matter, as it does not for names in commands.
  */
-export function printOffers(offers: readonly Offer[], stem: string, current: string): string {
+export function offersText(offers: readonly Offer[], stem: string, current: string): string {
   if (offers === files) return ':file\n';
   const prefix = current.slice(stem.length).toLowerCase();
   return offers

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
-import { completionOf, type Offer, printOffers, readTable } from '../cli/command-words.ts';
+import { completionOf, type Offer, offersText, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, actionOf, type ParsedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/whole-list.ts';
@@ -60,7 +60,7 @@ export async function complete(context: Context, line: ParsedLine, words: readon
   const { io } = context;
   const { offers: kind, stem } = completionOf(readTable(join(io.packageDir, 'dist')), words);
   const current = words.at(-1) ?? '';
-  if (typeof kind !== 'string') return io.stdout.write(printOffers(kind, stem, current));
+  if (typeof kind !== 'string') return io.stdout.write(offersText(kind, stem, current));
   const cursor = { ...line, prefix: current.slice(stem.length) };
   // A completion reports no errors. It offers only the values that arrive in time.
   const values = await withinLimits({ limitMs: patienceMs }, async () =>
@@ -70,7 +70,7 @@ export async function complete(context: Context, line: ParsedLine, words: readon
     // A name with control characters can be neither shown nor typed.
     .filter(({ word }) => sanitize(word) === word)
     .map(({ word, summary = '' }) => ({ word, summary: sanitize(summary) }));
-  await io.stdout.write(printOffers(offers, stem, current));
+  await io.stdout.write(offersText(offers, stem, current));
 }
 
 interface Cursor extends ParsedLine {

@@ -37,8 +37,8 @@ export type Output = (
   readonly notices?: readonly Notice[];
   /** A clause, printed as a warning if the output cannot be written. */
   readonly warningIfUnprinted?: string;
-  /** The exit code without an `error`. A function is called after the output is printed. */
-  readonly exitCode?: number | (() => number);
+  /** The exit code without an `error`. */
+  readonly exitCode?: number;
   /** The error that ends the command after the output, if a part of its work failed. */
   readonly error?: Error | undefined;
 };

@@ -53,20 +53,15 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
   beginNames(access);
   const first = await pages.next();
   const nameById = await readNames(access);
-  // It stays undefined if a reader of stdout leaves before the first record, which ends the loop.
-  let content: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
-    for (let page = first; !page.done; page = await pages.next()) {
-      if (page.value.length > 0) content = 'any';
+    for (let page = first; !page.done; page = await pages.next())
       yield withNames(access, page.value, nameById);
-    }
-    content ??= 'none';
   }
-  const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
+  const exitCode = failIf === (first.done ? 'none' : 'any') ? exitCodes.differs : exitCodes.done;
   return { kind: 'list', pages: pagesWithFirst(), limit, exitCode };
 }
 
-/** Reads the records of a list that meet all conditions, page by page. */
+/** Reads the records of a list that meet all conditions, in pages of at least one. */
 async function* readPages(
   { context, client, noun, names, operation }: Access,
   { where = {}, matches, limit, failIf, needsWhole = failIf !== undefined }: ListQuery,
@@ -78,7 +73,10 @@ async function* readPages(
     limit: canStopEarly ? limit : undefined,
     needsWhole,
   });
-  for await (const page of list) yield matches ? page.filter(({ fields }) => matches(fields)) : page;
+  for await (const page of list) {
+    const records = matches ? page.filter(({ fields }) => matches(fields)) : page;
+    if (records.length > 0) yield records;
+  }
 }
 
 interface WatchOptions {
