@@ -11,7 +11,7 @@ import { UsageError } from './process/errors.ts';
 export function whyNotAsked({ io, flags }: Context): string | undefined {
   const hasKeyboard =
     io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
-  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
+  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal to ask on';
   if (io.env.TERM === 'dumb') return 'TERM is dumb';
   if (io.env.CI) return 'CI is set';
   return flags.noInput ? '--no-input is given' : undefined;
@@ -73,7 +73,7 @@ export async function confirmDestruction(context: Context, what: string): Promis
 }
 
 async function askYes(context: Context, what: string, service = ''): Promise<void> {
-  const prompt = await requirePrompt(context, what, 'needs confirmation', '--yes');
+  const prompt = await requirePrompt(context, what, 'this needs a confirmation', '--yes');
   const question = `${what.slice(0, 1).toUpperCase()}${what.slice(1)}${service}?`;
   if (!(await prompt.confirm(question))) throw declinedError(what);
 }
@@ -82,7 +82,7 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await openPrompt(context);
   if (prompt) return prompt;
-  throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, {
+  throw new UsageError(`${what}: ${why}, and ${whyNotAsked(context)}`, {
     hint: `use ${flags}`,
     code: 'confirmation_needed',
   });

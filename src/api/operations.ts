@@ -37,7 +37,7 @@ export interface Operation {
   /** How the pages of a list follow each other. Only a list has it. */
   readonly paging?: Paging | undefined;
   /** True if the body of an update of a count needs no other field of the entry. Then the entry is not read before. */
-  readonly takesChangesOnly: boolean;
+  readonly needsOnlyCount: boolean;
   /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];
   /** Error statuses of the table, each with an Error body. */
@@ -163,7 +163,7 @@ const defaults = {
   stability: 'stable',
   isDeprecated: false,
   hidesTryIt: false,
-  takesChangesOnly: false,
+  needsOnlyCount: false,
   source: 'chosen',
 } as const;
 
@@ -253,7 +253,7 @@ const ownProperties: Partial<Record<OperationId, Partial<Operation>>> = {
   },
   updateInventory: {
     summary: 'Set the stock count of a pet',
-    takesChangesOnly: true,
+    needsOnlyCount: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },

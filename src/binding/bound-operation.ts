@@ -33,7 +33,7 @@ export function toOperation(
     ...answer,
     isList,
     paging: isList ? pagingOf(from, tableOperation) : undefined,
-    takesChangesOnly: takesChangesOnly(noun, from.method, body),
+    needsOnlyCount: needsOnlyCount(noun, from.method, body),
     // Frameworks leave out the responses of a DELETE.
     success: success.length > 0 ? success : [200, 201, 202, 203, 204, 205],
     errors: [],
@@ -73,7 +73,7 @@ function readAnswer(
 }
 
 /** Returns true if the body of an update has only the count and its pet, so that no other field of the entry is needed. */
-function takesChangesOnly(name: NounName, method: string, body: RequestBody | undefined): boolean {
+function needsOnlyCount(name: NounName, method: string, body: RequestBody | undefined): boolean {
   const { idField, update }: Noun = nouns[name];
   if (!update || !body) return false;
   const sent = Object.entries(body.fields).filter(([, { required }]) => required || method !== 'PATCH');

@@ -130,7 +130,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
   }
   const [failure] = failures;
   if (!failure) return pass(`the condition held in ${askCount} answers in a row, each on a new connection`);
-  const hint = 'check that the rollout is done on every replica';
+  const hint = 'check that every replica has the new version';
   return fail(`${failure.reason}, in ${failures.length} of ${askCount} answers`, { ...failure, hint });
 }
 

@@ -24,10 +24,10 @@ async function checkSocket(
 ): Promise<Finding> {
   if (typeof socket === 'string') return skip(socket);
   const { timeoutMs } = client.limits;
-  const timedOut = () => timeoutError(timeoutMs);
+  const createTimeoutError = () => timeoutError(timeoutMs);
   try {
     // A lookup cannot be cancelled, so its result is ignored.
-    return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, (cancellation) =>
+    return await withinLimits({ limitMs: timeoutMs, createTimeoutError, signals: [signal] }, (cancellation) =>
       work(cancellation, socket),
     );
   } catch (error) {

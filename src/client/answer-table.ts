@@ -91,14 +91,14 @@ const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
 );
 
 /** The meaning of a missing answer: nobody can be reached; a retry may succeed at once; or neither. */
-type NoAnswerRule = 'unreachable' | 'lost' | 'final';
+type NoAnswerRule = 'unreachable' | 'retryable' | 'final';
 
 const noAnswerRules: Readonly<Record<NoAnswer, NoAnswerRule>> = {
   'connection-refused': 'unreachable',
   dns: 'unreachable',
   proxy: 'unreachable',
-  timeout: 'lost',
-  reset: 'lost',
+  timeout: 'retryable',
+  reset: 'retryable',
   tls: 'final',
   redirect: 'final',
   'invalid-response': 'final',

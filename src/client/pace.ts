@@ -30,7 +30,7 @@ export class Pace {
   private unanswered = 0;
   /** True if one of them is a write. */
   private isWriteLost = false;
-  /** When the last response came, or when the first attempt after it began that got none. */
+  /** The time of the last response, or of the start of the first unanswered attempt after it. */
   private silentSince = 0;
 
   /**
@@ -89,7 +89,7 @@ export class Pace {
       return false;
     }
     this.isWriteLost ||= isWrite;
-    // A request of an outage counted when it began: others that began before it end without an answer too.
+    // During an outage `begin` has counted the request already.
     if (this.unanswered < maxUnanswered) this.unanswered += 1;
     const silentMs = now - Math.max(this.silentSince, this.pausedUntil);
     return (

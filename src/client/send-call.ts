@@ -136,9 +136,9 @@ async function sendRequest(
   const onSending = () => {
     isSent = true;
   };
-  const timedOut = () => timeoutError(limits.timeoutMs);
+  const createTimeoutError = () => timeoutError(limits.timeoutMs);
   try {
-    const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
+    const response = await withinLimits({ limitMs, createTimeoutError, signals }, (cancellation) =>
       transport.send(request, { cancellation, onSending }),
     );
     return { isSent, response };

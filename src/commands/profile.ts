@@ -20,7 +20,7 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List the profiles; mark the active one and the protected ones',
   description:
-    'Lists the profiles, marks the protected ones, and the active one, which --profile, PETSTORE_PROFILE or the config file names. offline is built in.',
+    'Lists the profiles, and marks the active one and the protected ones. --profile, PETSTORE_PROFILE or the config file names the active one. The profile offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   view: () => ({
     plural: 'profiles',

@@ -163,8 +163,8 @@ function problemOf(error: ExecFileException, limitMs: number): string {
 async function readTokenFile(path: string, limitMs: number): Promise<string> {
   const { readWhole } = await import('../process/files.ts');
   try {
-    const timedOut = () => new Error('nothing was written to it in time');
-    return (await withinLimits({ limitMs, timedOut }, () => readWhole(path, maxBytes))).toString();
+    const createTimeoutError = () => new Error('nothing was written to it in time');
+    return (await withinLimits({ limitMs, createTimeoutError }, () => readWhole(path, maxBytes))).toString();
   } catch (error) {
     throw new CliError('auth', `read token file ${path}: ${systemReason(error)}`, { cause: error });
   }

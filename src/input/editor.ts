@@ -30,7 +30,8 @@ interface Editing<Value, Result> {
   readonly fileName: string;
   /** The command, for errors: `edit pet 3`. */
   readonly task: string;
-  readonly usage: string;
+  /** Lines that begin with `#`, above the text. */
+  readonly comments: string;
   readonly originalText: string;
   /** Parses a text. Returns undefined if it changes nothing. @throws an error that says why the text is not valid. */
   parse(text: string): Promise<Value | undefined>;
@@ -87,12 +88,12 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
 async function editUntilValid<Value>(
   context: EditorContext,
   path: string,
-  { editor, task, usage, originalText, parse }: Omit<Editing<Value, unknown>, 'send'>,
+  { editor, task, comments, originalText, parse }: Omit<Editing<Value, unknown>, 'send'>,
 ): Promise<Value | undefined> {
   let text = originalText;
   let problemNote = '';
   for (;;) {
-    await writeText(path, problemNote + usage + text);
+    await writeText(path, problemNote + comments + text);
     try {
       await runEditor(
         context,

@@ -47,7 +47,7 @@ export async function readInputFile(io: Io, path: string): Promise<InputFile> {
 /** Decodes UTF-8 without its BOM. @throws InputError if the bytes are a workbook, or are not UTF-8. */
 export function decodeUtf8(bytes: Buffer, name: string): string {
   if (bytes.subarray(0, 4).toString('latin1') === 'PK\x03\x04')
-    throw new InputError(`${name}: is a workbook or another ZIP archive`, 'save the sheet as CSV UTF-8');
+    throw new InputError(`${name}: this is a workbook or another ZIP archive`, 'save the sheet as CSV UTF-8');
   const text = bytes.toString();
   if (isUtf8(bytes)) return text.startsWith('\ufeff') ? text.slice(1) : text;
   const at = Buffer.byteLength(text.slice(0, text.indexOf('\ufffd')));

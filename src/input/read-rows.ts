@@ -46,7 +46,7 @@ export async function readRows<Row extends InputRow>(
   const { format, issues, total, repeats, header, ignored } = table;
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.loneField === undefined)
-    throw new InputError(`${name}: is empty`);
+    throw new InputError(`${name}: the file is empty`);
   const input: InputFacts = { file: { name, path }, format: format ?? { kind: 'csv', delimiter: ',' } };
   if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
   const rows = isSelected ? table.rows.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : table.rows;

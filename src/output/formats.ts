@@ -1,6 +1,7 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { escapeSurrogates, sanitize } from '../process/text.ts';
-import { cellText, type Print, type PrintJob } from './columns.ts';
+import { cellText } from './columns.ts';
+import type { Print, PrintJob } from './print-job.ts';
 import { printTable } from './table.ts';
 
 /** Prints one JSON document: an array, or an object. It is indented on a terminal, otherwise compact. */

@@ -20,7 +20,7 @@ interface Limits {
   /** The time limit in milliseconds. */
   readonly limitMs?: number;
   /** Makes the error of work that takes longer. */
-  timedOut?(): unknown;
+  createTimeoutError?(): unknown;
   readonly signals?: readonly AbortSignal[];
 }
 
@@ -29,7 +29,7 @@ interface Limits {
  * not wait for work that ignores its cancellation, as undici does while it connects or queues.
  */
 export function withinLimits<Value>(
-  { limitMs = Number.POSITIVE_INFINITY, timedOut, signals = [] }: Limits,
+  { limitMs = Number.POSITIVE_INFINITY, createTimeoutError, signals = [] }: Limits,
   work: (cancellation: Cancellation) => Promise<Value>,
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
@@ -55,7 +55,9 @@ export function withinLimits<Value>(
       listener?.();
     };
     const timer =
-      limitMs < longestTimerMs ? setTimeout(() => cancel(timedOut?.()), Math.ceil(limitMs)) : undefined;
+      limitMs < longestTimerMs
+        ? setTimeout(() => cancel(createTimeoutError?.()), Math.ceil(limitMs))
+        : undefined;
     for (const signal of signals) hearAbort(signal, cancel);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) cancel(aborted.reason);

@@ -10,7 +10,7 @@ import { Names } from './names.ts';
 import { createView, isIdText, type NamedRecord, shownReference } from './record-fields.ts';
 
 /** Access of a verb to the records of a noun. */
-export interface Access {
+export interface RecordAccess {
   readonly context: Context;
   readonly client: Client;
   readonly noun: Noun;
@@ -27,7 +27,7 @@ export async function openAccess(
   noun: Noun,
   verb: RecordVerb,
   purpose?: ClientPurpose,
-): Promise<Access> {
+): Promise<RecordAccess> {
   const view = await recordView(context, noun, verb);
   const client = await context.client(purpose);
   const operation = findOperation(client.contract, noun, verb);
@@ -52,19 +52,19 @@ function findOperation(contract: Contract, { operations }: Noun, verb: RecordVer
 }
 
 /** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */
-function nounOfNames({ context, noun, operation, view }: Access): NamedNoun | undefined {
+function nounOfNames({ context, noun, operation, view }: RecordAccess): NamedNoun | undefined {
   const { field = '', column = '' } = shownReference(noun, operation) ?? {};
   return context.printer().shows(view, column) ? referenceFields[field] : undefined;
 }
 
 /** Begins to read the names that a view shows, at the same time as its records. */
-export function beginNames(access: Access): void {
+export function beginNames(access: RecordAccess): void {
   const noun = nounOfNames(access);
   if (noun) void access.names.readList(noun);
 }
 
 /** Reads the names that a view shows, by id. Returns none if the view shows none. Never rejects. */
-export async function readNames(access: Access): Promise<ReadonlyMap<bigint, string>> {
+export async function readNames(access: RecordAccess): Promise<ReadonlyMap<bigint, string>> {
   const nameNoun = nounOfNames(access);
   if (!nameNoun) return new Map();
   const nameById = await access.names.readNamesById(nameNoun);
@@ -74,7 +74,7 @@ export async function readNames(access: Access): Promise<ReadonlyMap<bigint, str
 
 /** Adds to records the names of the records that they refer to. */
 export function withNames(
-  { noun }: Access,
+  { noun }: RecordAccess,
   records: readonly ServiceRecord[],
   nameById: ReadonlyMap<bigint, string>,
 ): readonly NamedRecord[] {

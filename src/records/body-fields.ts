@@ -5,7 +5,7 @@ import type { Bounds } from '../api/schemas.ts';
 import { messageOf, parseAt, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
-import type { Access } from './access.ts';
+import type { RecordAccess } from './access.ts';
 import { columnOf, findField, flagOf, parseBoolean, toServiceValue } from './record-fields.ts';
 
 /** The values of the flags of a create or an update. A field has the name of its column. A value may be a name in place of an id. */
@@ -20,7 +20,7 @@ export interface RecordFlags {
  *
  * @throws UsageError for a status, a date or an id that the service does not accept, and for a field that its body does not have.
  */
-export function toBody(access: Access, flags: RecordFlags): Fields {
+export function toBody(access: RecordAccess, flags: RecordFlags): Fields {
   const { noun, client } = access;
   const body: Record<string, JsonValue | undefined> = {};
   for (const field of noun.fields) {
@@ -38,7 +38,7 @@ export function toBody(access: Access, flags: RecordFlags): Fields {
  *
  * @throws UsageError for a field that has a flag or that the body does not have, and for a value of another type.
  */
-function extraFields(access: Access, texts: RecordFlags['field'] = []): Fields {
+function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fields {
   const { noun, operation } = access;
   const fields: Record<string, JsonValue | undefined> = {};
   const addField = (text: string) => {
@@ -77,7 +77,7 @@ export function parseJsonText(text: string): JsonValue {
 }
 
 /** @throws UnboundError if the body does not have the field of a flag. */
-function requireOffered({ operation }: Access, name: string, flag: string): void {
+function requireOffered({ operation }: RecordAccess, name: string, flag: string): void {
   if (takesField(operation, name)) return;
   throw new UnboundError(`${flag}: ${operation.id} of the service has no field ${name}`);
 }
@@ -96,7 +96,7 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  * @throws ValueError that names a field that is missing or wrong.
  */
 export function parseFields(
-  { noun, client }: Access,
+  { noun, client }: RecordAccess,
   given: Fields,
   missingNames: readonly string[],
   columns: Readonly<Record<string, string>> = {},

@@ -8,7 +8,7 @@ import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
-import { type Access, openAccess } from './access.ts';
+import { openAccess, type RecordAccess } from './access.ts';
 import { type RecordFlags, toBody } from './body-fields.ts';
 import type { Names } from './names.ts';
 import {
@@ -89,7 +89,7 @@ export async function writeCount(
  *
  * @throws UsageError that names the missing fields if the user cannot be asked for them.
  */
-function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
+function findFieldsToAsk({ context, noun, operation }: RecordAccess, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   const wantedNames = askableFields.filter(({ isWanted }) => isWanted).map(({ name }) => name);
   const missingNames = [...new Set([...lackingFields(operation, body), ...wantedNames])];
@@ -109,7 +109,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): re
 /** Asks for the value of a field, which the user may leave out. */
 async function askField(
   prompt: Prompt,
-  { names, noun, client }: Access,
+  { names, noun, client }: RecordAccess,
   field: Field,
 ): Promise<JsonValue | undefined> {
   // `Ship date` for `shipDate`.

@@ -10,7 +10,7 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { type Access, openAccess } from './access.ts';
+import { openAccess, type RecordAccess } from './access.ts';
 import { parseFields } from './body-fields.ts';
 import { type IdOrName, recordsText } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
@@ -31,7 +31,7 @@ export async function editRecord(
     editor,
     fileName: `${noun.singular}-${id}.yaml`,
     task: `edit ${subject}`,
-    usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
+    comments: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
     originalText: (await loadYaml()).print(editableFields(shown)),
     parse: (text) => parseChanges(access, id, shown, text),
     async send(value) {
@@ -49,7 +49,12 @@ function editableFields({ fields: { [categoryName]: _, ...fields } }: ServiceRec
 }
 
 /** Returns the changes of an edited text. @throws UsageError or SyntaxError if the text is not valid. */
-async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, text: string): Promise<Fields> {
+async function parseChanges(
+  access: RecordAccess,
+  id: bigint,
+  shown: ServiceRecord,
+  text: string,
+): Promise<Fields> {
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('the text must hold the fields of one record');
@@ -60,7 +65,7 @@ async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, te
 }
 
 /** Returns the changes of an edited record. @throws UsageError that names a field that is wrong. */
-function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
+function findChanges(access: RecordAccess, old: Fields, record: JsonObject): Fields {
   const { noun, operation } = access;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
@@ -116,7 +121,7 @@ interface RecordDetails {
 
 /** Reads the details of each record for the question. Returns none if no question is asked. */
 async function readDetails(
-  access: Access,
+  access: RecordAccess,
   ids: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, RecordDetails>> {
   const { context, client, noun } = access;
@@ -137,7 +142,7 @@ async function readDetails(
 }
 
 /** Describes the inventory entry that is deleted with a pet, or an empty text if there is none. */
-async function readCompanion({ client, noun }: Access, id: bigint): Promise<string> {
+async function readCompanion({ client, noun }: RecordAccess, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
   return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.fields)}` : '';

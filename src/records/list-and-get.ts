@@ -16,7 +16,7 @@ import {
 } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Access, beginNames, openAccess, readNames, withNames } from './access.ts';
+import { beginNames, openAccess, type RecordAccess, readNames, withNames } from './access.ts';
 import { Names } from './names.ts';
 import { type IdOrName, toServiceStatuses } from './record-fields.ts';
 
@@ -63,7 +63,7 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
 
 /** Reads the records of a list that meet all conditions, in pages of at least one. */
 async function* readPages(
-  { context, client, noun, names, operation }: Access,
+  { context, client, noun, names, operation }: RecordAccess,
   { where = {}, matches, limit, failIf, needsWhole = failIf !== undefined }: ListQuery,
 ): AsyncGenerator<ServiceRecord[]> {
   const filters = await names.resolve(where, operation);
@@ -93,7 +93,7 @@ const clearScreen = '\x1b[2J\x1b[H';
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: Access, options: WatchOptions): Promise<Output> {
+async function watchRecords(access: RecordAccess, options: WatchOptions): Promise<Output> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
@@ -113,7 +113,7 @@ async function watchRecords(access: Access, options: WatchOptions): Promise<Outp
   }
 }
 
-async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptions): Promise<void> {
+async function printOnce(access: RecordAccess, { intervalMs, limit, read }: WatchOptions): Promise<void> {
   const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');

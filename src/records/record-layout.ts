@@ -8,7 +8,7 @@ import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input
 import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
-import type { Access } from './access.ts';
+import type { RecordAccess } from './access.ts';
 import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { columnOf } from './record-fields.ts';
@@ -21,7 +21,7 @@ interface RecordRow extends InputRow {
 }
 
 /** Returns the layout of files of records. A deletion also reads the output of `-o ids`. */
-export function createRecordLayout(access: Access, kind: WriteVerb): RowLayout<RecordRow> {
+export function createRecordLayout(access: RecordAccess, kind: WriteVerb): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const hasFields = kind !== 'delete';
   // The service gives each new record its own id.
@@ -60,7 +60,7 @@ function findNullText(values: JsonObject, text: string): string | undefined {
 }
 
 /** Returns the columns of a file of records. Other columns are refused, because their values would be lost. */
-function columnRules({ noun, operation, client }: Access): ColumnRules {
+function columnRules({ noun, operation, client }: RecordAccess): ColumnRules {
   const columns = ['id', ...noun.fields.map(columnOf)];
   const { list, get } = noun.operations;
   const operations = [operation, ...[list, get].flatMap((id) => client.contract.operations.get(id) ?? [])];
@@ -102,7 +102,7 @@ function idFrom({ id = null }: Fields): bigint {
  *
  * @throws UsageError if a field is missing or not valid.
  */
-function toFields(access: Access, { values, columns, isOfTable }: InputRecord): Fields {
+function toFields(access: RecordAccess, { values, columns, isOfTable }: InputRecord): Fields {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // Without a prototype, because a field of the service may be called `constructor`.
@@ -133,7 +133,7 @@ function toFields(access: Access, { values, columns, isOfTable }: InputRecord): 
  * invalid.
  */
 export async function resolveNames(
-  { names, operation }: Access,
+  { names, operation }: RecordAccess,
   input: CheckedInput<RecordRow>,
   skipInvalid: boolean,
 ): Promise<CheckedInput<RecordRow>> {

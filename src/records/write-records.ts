@@ -11,7 +11,7 @@ import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Row, reasonOf } from '../writes/row.ts';
 import { type SettledRow, settleAll } from '../writes/settle.ts';
-import { type Access, readNames, withNames } from './access.ts';
+import { type RecordAccess, readNames, withNames } from './access.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
@@ -27,12 +27,12 @@ interface RowResult {
  * Sends the writes and returns their records; with --dry-run returns the requests. Several rows are printed as a list. Nothing is
  * printed of a deleted record.
  *
- * @param report returns the line on stderr that reports a deletion.
+ * @param deletionText returns the line on stderr for a deleted record.
  */
 export async function writeRecords(
-  access: Access,
+  access: RecordAccess,
   rows: readonly Row[],
-  report?: (row: Row) => string,
+  deletionText?: (row: Row) => string,
 ): Promise<Output> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
@@ -42,7 +42,7 @@ export async function writeRecords(
   const keeper = {
     keepOutcome: async (row: Row, settled: SettledRow) => {
       settledRows.set(row, settled);
-      await reportWrite(access, row, settled, report);
+      await reportWrite(access, row, settled, deletionText);
     },
   };
   const concurrency = settings.get('concurrency');
@@ -58,14 +58,14 @@ export async function writeRecords(
 
 /** Reports one write: the change on a terminal, or the line of the command. */
 async function reportWrite(
-  { context, noun }: Access,
+  { context, noun }: RecordAccess,
   row: Row,
   settled: SettledRow,
-  report: ((row: Row) => string) | undefined,
+  deletionText: ((row: Row) => string) | undefined,
 ): Promise<void> {
   const { outcome, state } = settled;
-  if (report) {
-    if (outcome?.kind === 'applied') await context.notice('status', report(row));
+  if (deletionText) {
+    if (outcome?.kind === 'applied') await context.notice('status', deletionText(row));
     return;
   }
   if (!isDone(settled) || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
@@ -81,7 +81,7 @@ async function reportWrite(
 
 /** Returns the records, in the order of the command line. */
 async function toOutput(
-  access: Access,
+  access: RecordAccess,
   results: readonly RowResult[],
   error: CliError | undefined,
 ): Promise<Output> {
@@ -104,7 +104,11 @@ function isDone(settled: SettledRow | undefined): boolean {
 }
 
 /** Returns the requests of a dry run, without the credential. */
-function toPreview({ client }: Access, results: readonly RowResult[], error: CliError | undefined): Output {
+function toPreview(
+  { client }: RecordAccess,
+  results: readonly RowResult[],
+  error: CliError | undefined,
+): Output {
   const requests = results.flatMap(({ settled }): HttpRequest | [] =>
     settled?.request ? client.preview(settled.request) : [],
   );
@@ -116,7 +120,7 @@ function toPreview({ client }: Access, results: readonly RowResult[], error: Cli
 }
 
 /** Returns the error of a row that was not written, or may not have been. */
-function rowError(access: Access, row: Row, settled: SettledRow): CliError | undefined {
+function rowError(access: RecordAccess, row: Row, settled: SettledRow): CliError | undefined {
   const { outcome, error } = settled;
   const { cause } = access.context.stop;
   if (!outcome) return settled.request ? undefined : cause;
@@ -127,13 +131,13 @@ function rowError(access: Access, row: Row, settled: SettledRow): CliError | und
   return failedError(access, row, reason, error);
 }
 
-function subjectOf({ noun }: Access, { id }: Row): string {
+function subjectOf({ noun }: RecordAccess, { id }: Row): string {
   return id === undefined ? noun.singular : `${noun.singular} ${id}`;
 }
 
 /** Returns the error of a row that was certainly not written. */
 function failedError(
-  access: Access,
+  access: RecordAccess,
   row: Row,
   { code, message }: Reason,
   error: CliError | undefined,
@@ -153,7 +157,7 @@ function failedError(
 
 /** Returns the error of a write that may have been applied. Its exit code is 6, or the code of the signal. */
 function unknownError(
-  access: Access,
+  access: RecordAccess,
   row: Row,
   { error, state: { lastWrite, planned, attempts } }: SettledRow,
   { code, message }: Reason,

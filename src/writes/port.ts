@@ -85,7 +85,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
   const update = operations.get(ids.update);
   const putsOnly = isCount && update?.method === 'PUT' ? 'PUT' : undefined;
   const createsBy = operations.has(ids.create) ? 'POST' : putsOnly;
-  const sendsWhole = !isCount || update?.takesChangesOnly === false;
+  const sendsWhole = !isCount || update?.needsOnlyCount === false;
   const needsTag = update?.parameters.some(
     ({ in: place, required, wireName }) => place === 'header' && required && /^if-match$/i.test(wireName),
   );

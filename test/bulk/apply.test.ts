@@ -29,15 +29,15 @@ test('a run that is declined, stopped by a guard, dry or without a row leaves no
 });
 
 test.each([
-  ["--fields: no field 'petId'; runs have id, ", `${apply} --fields petId`],
-  ["--sort: no field 'nothing'; runs have id, ", `${apply} --sort nothing`],
-  ["--fields: no field 'applied'; rows have petId, ", `${apply} --dry-run --fields applied`],
-  ["--fields: no field 'applied'; rows have petId, ", 'inventory diff stock.csv --fields applied'],
+  ["--fields: runs have no field 'petId'; they have id, ", `${apply} --fields petId`],
+  ["--sort: runs have no field 'nothing'; they have id, ", `${apply} --sort nothing`],
+  ["--fields: rows have no field 'applied'; they have petId, ", `${apply} --dry-run --fields applied`],
+  ["--fields: rows have no field 'applied'; they have petId, ", 'inventory diff stock.csv --fields applied'],
   ['--thousands and --decimal cannot both be .', `${apply} --thousands . --decimal .`],
   ['--again: only with --relative', `${apply} --again`],
   ['--delivery: only with --relative', `${apply} --delivery LS-1`],
   ["--delivery '': must not be empty", [...apply.split(' '), '--relative', '--delivery', '']],
-  ['empty.csv: is empty', 'inventory apply empty.csv --yes'],
+  ['empty.csv: the file is empty', 'inventory apply empty.csv --yes'],
   ['nowhere.csv: no such file', 'inventory apply nowhere.csv --yes'],
 ])('refuses before any request: %s', async (why, words) => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]), 'empty.csv': '' });

@@ -125,7 +125,7 @@ stories({
 test('a delivery asks to change counts, not to set them, and names each run that has booked rows', async () => {
   await using shop = await stockShop([5, 5], delivery('1,+1'));
   const asked = await shop.run(deliver.replace(' --yes', ''));
-  expect(asked.stderr).toContain('error: change 1 count: needs confirmation');
+  expect(asked.stderr).toContain('error: change 1 count: this needs a confirmation');
   await shop.run(deliver);
   shop.write('d.csv', changes('1,+1 2,+2'));
   await shop.run(deliver);

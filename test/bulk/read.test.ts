@@ -191,7 +191,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
 });
 
 test.each<[text: string, message: string | RegExp, options?: Options]>([
-  ['', 'stock.csv: is empty'],
+  ['', 'stock.csv: the file is empty'],
   ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); it has: sku, quantity'],
   ['petId,Delta\n1,2\n', 'no column quantity (or qty, stock, count); it has: petId, Delta'],
   ['id,petId,quantity\n1,1,2\n', 'the columns id and petId may both be petId'],
@@ -210,7 +210,7 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
     'stock.csv:2: the record is longer than 1 MiB',
     { skipInvalid: true },
   ],
-  ['PK\u0003\u0004rest', 'stock.xlsx: is a workbook or another ZIP archive', { name: 'stock.xlsx' }],
+  ['PK\u0003\u0004rest', 'stock.xlsx: this is a workbook or another ZIP archive', { name: 'stock.xlsx' }],
 ])('refuses all of %.40j', async (text, message, options) => {
   await expect(read(text, options)).rejects.toThrow(message);
 });

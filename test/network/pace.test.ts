@@ -154,7 +154,7 @@ test('each piece of work ends at its own deadline or by its signal, in whatever 
   onTestFinished(() => void vi.useRealTimers());
   const ended: string[] = [];
   const start = (limitMs: number, signals: readonly AbortSignal[] = []) => {
-    const limits = { limitMs, signals, timedOut: () => new Error(`after ${limitMs} ms`) };
+    const limits = { limitMs, signals, createTimeoutError: () => new Error(`after ${limitMs} ms`) };
     withinLimits(limits, () => new Promise(() => {})).catch(({ message }) => ended.push(message));
   };
   for (const limitMs of [500, 300, 100, 400, 0]) start(limitMs);

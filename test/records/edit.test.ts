@@ -217,7 +217,7 @@ test('a row for a count that was not shown is invalid text', async () => {
 test.each([
   ['--dry-run', ['--dry-run'], 0, ''],
   ['a state folder that cannot be written', ['--yes'], 1, 'PETSTORE_STATE_DIR names another folder'],
-  ['no confirmation', [], 2, 'needs confirmation, but there is no terminal'],
+  ['no confirmation', [], 2, 'this needs a confirmation, and there is no terminal to ask on'],
 ])('the text is kept and named after %s', async (_, words, code, why) => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   shop.write('plain', '');

@@ -83,7 +83,7 @@ test('one JSON object over several lines is read, and JSONL of whole lines', () 
 test.each([
   ['a.csv', Buffer.from('\ufeffa,b\n', 'utf16le'), 'a.csv: not UTF-8 at byte 1', 'iconv -f UTF-16 '],
   ['a', Buffer.from('a,b\r\n3,caf\xe9\r\n', 'latin1'), 'a: not UTF-8 at byte 11', 'iconv -f WINDOWS-1252 '],
-  ['a.xlsx', Buffer.from('PK\x03\x04'), 'a.xlsx: is a workbook or another ZIP archive', 'as CSV'],
+  ['a.xlsx', Buffer.from('PK\x03\x04'), 'a.xlsx: this is a workbook or another ZIP archive', 'as CSV'],
 ])('%s is refused, because it is not text, with how to make it so', (name, bytes, message, hint) => {
   const refusal = { message, details: expect.objectContaining({ hint: expect.stringContaining(hint) }) };
   expect(() => decodeUtf8(bytes, name)).toThrow(expect.objectContaining(refusal));

@@ -16,7 +16,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['categories get 1.5', noId('1.5')],
   ['pets create --status sold', 'create pet: --name and --category are missing\n'],
   ['pets create --from - --name Rex', "'--from <file or ->' cannot be used with option '--name <name>'\n"],
-  ['pets create --name Rex --category 1 --fields colour', "--fields: no field 'colour'"],
+  ['pets create --name Rex --category 1 --fields colour', "--fields: pets have no field 'colour'"],
   [
     'pets create --name Rex --category 1 --field colour=red',
     'createPet of the service has no field colour\n',
@@ -32,8 +32,11 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['pets create --name A --category 1 --status lost', 'must be one of available, pending, sold'],
   ['pets list --limit 0', "--limit '0': must be a whole number from 1"],
   ['pets list --limit ten', "--limit 'ten': must be a whole number from 1 to 9007199254740991\n"],
-  ['pets list --fields colour', "--fields: no field 'colour'"],
-  ['pets list --sort -colour', "--sort: no field 'colour'; pets have id, name, category, status, categoryId"],
+  ['pets list --fields colour', "--fields: pets have no field 'colour'"],
+  [
+    'pets list --sort -colour',
+    "--sort: pets have no field 'colour'; they have id, name, category, status, categoryId",
+  ],
   [['pets', 'list', '--category', ''], "--category '': must not be empty"],
   ['pets list --category 99999999999999999999', 'must be an integer from 0 to 9223372036854775807'],
   ['pets list --watch', '--watch: the output must be a table on a terminal'],

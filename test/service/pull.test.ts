@@ -60,7 +60,7 @@ test('pull asks before it replaces the embedded store, and before its first requ
   requests = [];
   const text = readFileSync(shop.file, 'utf8');
   expect(await run('offline pull')).toMatchObject(
-    failed(2, /replace the embedded store: needs confirmation.*\n.*--yes/),
+    failed(2, /replace the embedded store: this needs a confirmation.*\n.*--yes/),
   );
   expect(requests).toEqual([]);
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
@@ -109,7 +109,7 @@ test('reset asks, then starts the store again with its seed', async () => {
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(
-      /^error: reset the embedded store: needs confirmation, .*\nhint: use --yes\n$/,
+      /^error: reset the embedded store: this needs a confirmation, .*\nhint: use --yes\n$/,
     ),
   });
   expect((await shop.run('pets get 1')).code).toBe(5);

@@ -34,7 +34,7 @@ test.each(printing)(
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^([\w-]+\n){2,}$/);
     const wrong = await runAt(server, `${line} --fields colour`);
-    expect(wrong).toMatchObject(failed(2, "--fields: no field 'colour'; "));
+    expect(wrong).toMatchObject(failed(2, " have no field 'colour'; they have "));
     expect(server.requests).toEqual([]);
   },
 );

@@ -219,7 +219,7 @@ test.each([
   ['show', 'profile show: no profile is active'],
   ['delete bb --yes', "there is no profile 'bb'"],
   ['delete offline --yes', "profile 'offline': it is built in"],
-  ['delete a', 'delete profile a: needs confirmation, but there is no terminal'],
+  ['delete a', 'delete profile a: this needs a confirmation, and there is no terminal to ask on'],
 ])('%s is a usage error, and changes nothing', async (words, message) => {
   config.write({ profiles });
   expect(await profile(words)).toMatchObject(failed(2, `error: ${message}`));

@@ -35,8 +35,8 @@ test.each([
   expect(server.calls().filter((call) => !call.startsWith('GET '))).toEqual(writes);
 });
 
-const needed = 'needs confirmation, but there is no terminal';
-const locked = 'prod is protected, but there is no terminal';
+const needed = 'this needs a confirmation, and there is no terminal to ask on';
+const locked = 'prod is protected, and there is no terminal to ask on';
 
 test.each([
   ['pets delete 5 --profile staging', `delete pet 5: ${needed}\nhint: use --yes\n`],

@@ -13,7 +13,7 @@ import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/names.ts';
 
-const instructions = [
+const comments = [
   '# Change quantities and save. A row is written only if the count is still the one under expected.',
   '# Rows that you leave as they are, or remove, are not written. An empty file writes nothing.',
   '',
@@ -32,7 +32,7 @@ export async function editCounts(
     editor,
     fileName: 'inventory.csv',
     task: 'edit inventory',
-    usage: instructions,
+    comments,
     originalText: text,
     parse: (edited) => parseEdited(edited, text, counts),
     send: (input) => startRun(context, { kind: 'edit', noun: 'inventory', input, flags: {} }, flags),
