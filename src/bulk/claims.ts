@@ -87,9 +87,7 @@ async function claimsOfLaterRuns(
       (row) => row.id !== undefined && !claims.has(row) && isBefore(row, other.planNumber),
     );
     for (const [row, laterRow, undoRow] of await findShared(list, other, earlierRows)) {
-      // The later run has planned to write the record, or has found its own value there and so written nothing.
-      const hasFoundItsValue = row.intent.kind === 'set' && laterRow.state.kind === 'unchanged';
-      if (!isBefore(row, laterRow.planNumber) && !hasFoundItsValue) continue;
+      if (!isBefore(row, laterRow.planNumber)) continue;
       const doubt = doubtOf(row);
       const claim = doubt ? leaveToPerson(other, doubt) : claimOnUndo(other, laterRow, undoRow);
       if (claim) claims.set(row, claim);

@@ -125,7 +125,8 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
 export function endPlan(log: RunLog, rows: readonly RunRow[], number: number): void {
   for (const row of rows) {
     log.marked.delete(row.line);
-    if (!outcomeOf(row)) row.planNumber = number;
+    // A plan that has found the value of a row there has decided it too.
+    if (!outcomeOf(row) || row.state.kind === 'unchanged') row.planNumber = number;
   }
   log.planNumber = number;
   log.isEnded = false;
