@@ -131,19 +131,17 @@ export async function readRecord<Members = JsonObject>(
   const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
   const operation = operations.get(get);
+  const read = () => client.read(get, { id }, options) as Promise<ServiceRecord<Members>>;
+  if (!operations.has(list) || operation?.isDeprecated === false) return read();
   let why = 'is not offered';
-  if (operation || !operations.has(list)) {
-    const read = () => client.read(get, { id }, options) as Promise<ServiceRecord<Members>>;
-    if (!operation?.isDeprecated || !operations.has(list)) return read();
-    // It is asked twice, because one answer may be a gateway's. The list may show less of the record, and it shows no tag.
-    for (let asked = 1; asked <= 2; asked += 1)
-      try {
-        return await read();
-      } catch (error) {
-        if (!(error instanceof CliError && isWithdrawn(error))) throw error;
-        why = `answered ${error.details.status}`;
-      }
-  }
+  // It is asked twice, because one answer may be a gateway's. The list may show less of the record, and it shows no tag.
+  for (let asked = 0; operation && asked < 2; asked += 1)
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof CliError && isWithdrawn(error))) throw error;
+      why = `answered ${error.details.status}`;
+    }
   client.notify({ kind: 'note', text: `${get} ${why}: looking through ${list} instead` });
   return readFromList(client, noun, id, options);
 }
