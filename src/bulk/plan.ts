@@ -1,12 +1,13 @@
-import { indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { fieldsOf, indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import type { Client } from '../client/client.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
-import type { RecordPort } from '../writes/port.ts';
-import { type Doubt, doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
+import { namesIn, type RecordPort } from '../writes/port.ts';
+import { type Doubt, doubtOf, type Intent, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
-import type { RecordList } from './record-list.ts';
 import type { InvalidRecord } from './run.ts';
 import { type RowPlan, setPlan } from './run-events.ts';
 import { needsPlan, type RunRow } from './run-row.ts';
@@ -25,11 +26,41 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
+/** The list of a noun, as a plan reads it. */
+interface RecordList {
+  /** Reads all records, page by page. @throws CutListError if the list may be cut. */
+  pages(): AsyncGenerator<readonly ServiceRecord[]>;
+  /** Returns the id of a record. An order of a list may have none. */
+  idOf(record: ServiceRecord): bigint | undefined;
+  /** Returns true if a record has the value that a row is about. A list may show less than the record itself. */
+  shows(intent: Intent, record: ServiceRecord): boolean;
+}
+
 /** How a plan reads the records of a noun: by their list, or each by itself. */
 export interface RecordSource {
   readonly port: RecordPort;
   /** Undefined if the service does not offer it. */
   readonly list: RecordList | undefined;
+}
+
+/** Creates the list of a noun. Undefined if the service does not offer it. */
+export function createRecordList(client: Client, name: NounName): RecordList | undefined {
+  const { operations } = client.contract;
+  const { idField, isCount, operations: ids }: Noun = nouns[name];
+  if (!operations.has(ids.list)) return undefined;
+  return {
+    pages: () => client.list(ids.list, {}, { needsWhole: true }),
+    idOf({ fields }) {
+      const id = fields[idField] as bigint | undefined;
+      return id === undefined ? undefined : BigInt(id);
+    },
+    shows(intent, { fields }) {
+      if (isCount || !operations.has(ids.get)) return true;
+      const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(fields) : [])];
+      // A list may have null for a field that only the record itself shows.
+      return Object.values(fieldsOf(fields, names)).every((field) => (field ?? null) !== null);
+    },
+  };
 }
 
 /** What a plan reads. */

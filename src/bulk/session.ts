@@ -19,8 +19,7 @@ import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toRun } from './list-runs.ts';
-import { type Plan, type PlanSources, planRun, type RecordSource } from './plan.ts';
-import { createRecordList } from './record-list.ts';
+import { createRecordList, type Plan, type PlanSources, planRun, type RecordSource } from './plan.ts';
 import { type Report, reportOutput, runsView } from './report.ts';
 import {
   countProblems,
