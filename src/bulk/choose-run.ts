@@ -56,7 +56,7 @@ export async function chooseRun(
 export function findOtherRun(context: Context, list: RunList, verb: Continuation, run: Run): Run | undefined {
   const canContinue = (other: Run) => {
     if (verb === 'resume') return isOpen(other) && !resumeRefusal(context, list, other);
-    const canBeUndone = other.perhapsWritten > 0 && runKinds[other.header.kind].canBeUndone;
+    const canBeUndone = other.perhapsWrittenCount > 0 && runKinds[other.header.kind].canBeUndone;
     return canBeUndone && (!other.undo || isOpen(other.undo));
   };
   return runsOnTarget(list, run.header.target).find((other) => other !== run && canContinue(other));
@@ -101,9 +101,9 @@ function undoRefusal({ id, header, state }: Run, askedId: string | undefined): U
       `undo ${id}: this run is itself an undo, of run ${undoes}, and cannot be undone`,
       `apply the file of run ${undoes} again`,
     );
-  const stocks = noun === 'pets' ? '; _quantity was the count of each pet' : '';
+  const note = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
     `undo ${id}: this run removed records, which cannot be undone`,
-    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` creates them again${stocks}`,
+    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` creates them again${note}`,
   );
 }

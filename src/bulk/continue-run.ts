@@ -59,10 +59,10 @@ export async function continueRun(
 }
 
 /** Says first which run an undo takes back. */
-function undoText({ id, started, header, counts, perhapsWritten }: Run): string {
+function undoText({ id, started, header, counts, perhapsWrittenCount }: Run): string {
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(perhapsWritten)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
+  return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(perhapsWrittenCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
 }
 
 /** Says that nothing is left to do in a run. The exit code repeats its end. */
@@ -75,7 +75,7 @@ function nothingOutput(
 ): Output {
   const { undoes } = run.header;
   const isUndone = verb === 'undo' && undoes !== undefined;
-  const state = verb === 'undo' && run.perhapsWritten === 0 ? 'has written nothing' : `is ${run.state}`;
+  const state = verb === 'undo' && run.perhapsWrittenCount === 0 ? 'has written nothing' : `is ${run.state}`;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${run.id} ${state}`;
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): ${followUpCommand(context, [verb, other.id])}`

@@ -30,7 +30,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
     throw new UsageError(
       `delivery ${delivery}: its run ${otherRun.id} wrote to ${targetName(otherRun.header.target)}, and this command goes to ${targetName(target)}; nothing was sent`,
       {
-        hint: 'if both are the same service, use the binding and the tenant of that run; otherwise --again books the delivery here too',
+        hint: 'if both are the same service, use the binding and the tenant of that run; if they are two services, --again books the delivery here too',
         code: 'other_profile',
       },
     );
@@ -89,7 +89,7 @@ function findAtOtherTarget(
 
 /** Returns true if a run may have booked rows that no undo has taken back. */
 function isPerhapsBooked(run: Run): boolean {
-  return isOpen(run) || (run.perhapsWritten > 0 && run.state !== 'undone');
+  return isOpen(run) || (run.perhapsWrittenCount > 0 && run.state !== 'undone');
 }
 
 /**

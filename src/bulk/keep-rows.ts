@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
-/** The most plain sets that share a mark, and the most rows of any mark. Rows share marks because a mark waits for the disk. */
+/** The most rows of a mark. Only plain sets come to so many. Rows share marks because a mark waits for the disk. */
 const maxPlainSets = 512;
 /**
  * The most rows that share a mark if one of them is not a plain set. A kill leaves every marked row uncertain. Such a row then stays

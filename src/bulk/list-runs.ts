@@ -65,7 +65,7 @@ export function unreadableOn({ unreadable }: RunList, target: Target): Unreadabl
 }
 
 /**
- * Checks that no journal that cannot be read keeps a run of the target from going on. An earlier run of another version does not.
+ * Checks that no unreadable journal stops a run. One that another version wrote before the run began does not stop it.
  *
  * @param run the run that is to go on, if there is one.
  * @throws CliError `usage` for a journal that may have taken back the run, or planned its records later.

@@ -67,7 +67,7 @@ export function createRecordList(client: Client, name: NounName): RecordList | u
 export interface PlanSources {
   readonly records: RecordSource;
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
-  readonly stocks: RecordSource | undefined;
+  readonly entries: RecordSource | undefined;
   /** The most records at a time. */
   readonly concurrency: number;
 }
@@ -81,7 +81,7 @@ export interface PlanSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { records, stocks, concurrency }: PlanSources,
+  { records, entries, concurrency }: PlanSources,
   onRead: () => void,
 ): Promise<Plan> {
   const { log } = runs;
@@ -104,7 +104,7 @@ export async function planRun(
   });
   for (const row of absent) planByValue(row, null);
   const rowsToWrite = rows.filter((row) => !outcomeOf(row));
-  if (stocks) await readStocks(stocks, rowsToWrite, concurrency);
+  if (entries) await readEntries(entries, rowsToWrite, concurrency);
   return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [] };
 }
 
@@ -171,14 +171,14 @@ async function readAll(
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
-async function readStocks(
+async function readEntries(
   inventory: RecordSource,
   pets: readonly RunRow[],
   concurrency: number,
 ): Promise<void> {
   try {
     await readAll(inventory, pets.filter(hasId), concurrency, (row, record) => {
-      if (record) row.stock = record.fields.quantity;
+      if (record) row.entryCount = record.fields.quantity;
     });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

@@ -31,7 +31,7 @@ export interface Report {
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
 export function toRunJson(run: Partial<Run> & Pick<Run, 'header' | 'counts'>): JsonObject {
-  const { id, header, started, state, counts, left, rejects, undo } = run;
+  const { id, header, started, state, counts, leftCount, rejects, undo } = run;
   const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
   const { shard } = flags;
   return {
@@ -47,7 +47,7 @@ export function toRunJson(run: Partial<Run> & Pick<Run, 'header' | 'counts'>): J
     state,
     rows: rowCountOf(counts),
     ...counts,
-    left,
+    left: leftCount,
     rejects,
     undoneBy: undo?.id,
   } as JsonObject;
@@ -143,10 +143,10 @@ export const runsView: View<JsonObject> = { plural: 'runs', columns: [...shownCo
 /** Returns the output of a session: its summary, its notes, and the error of `runError`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { run, rows, stop, rejects, loss } = report;
-  const { id, header, perhapsWritten } = run;
+  const { id, header, perhapsWrittenCount } = run;
   const { fields, sort } = context.flags;
   const next = followUpOf(context, run, rows, loss?.part);
-  const canUndo = runKinds[header.kind].canBeUndone && perhapsWritten > 0 && loss?.part !== 'journal';
+  const canUndo = runKinds[header.kind].canBeUndone && perhapsWrittenCount > 0 && loss?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(run, stop, reportHint(context, report, next?.hint));
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');

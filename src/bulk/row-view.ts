@@ -119,8 +119,8 @@ export function* removedRecords({ rows }: RunLog): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
     if (row.state.kind !== 'applied' || !isFields(before)) continue;
-    const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
-    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
+    const entry = row.entryCount === undefined ? {} : { [stockColumn]: row.entryCount };
+    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...entry };
   }
 }
 
@@ -169,12 +169,12 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
       `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to write${tail}`,
     ],
   ];
-  const withStock = rowsToWrite.filter(({ stock }) => stock !== undefined);
-  if (withStock.length > 0) {
-    const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
+  const withEntry = rowsToWrite.filter(({ entryCount }) => entryCount !== undefined);
+  if (withEntry.length > 0) {
+    const units = groupDigits(withEntry.reduce((sum, { entryCount }) => sum + Number(entryCount), 0));
     notices.push([
       'summary',
-      `this also deletes ${countText(withStock.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
+      `this also deletes ${countText(withEntry.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
     ]);
   }
   const booked = rows.filter((row) => row.state.kind === 'booked');

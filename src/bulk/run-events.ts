@@ -35,7 +35,7 @@ const eventSchema = v.variant('kind', [
       intent: intentSchema,
       planned: v.optional(plannedSchema),
       state: v.optional(rowStateSchema, unprocessed),
-      stock: v.optional(v.custom<JsonValue>(() => true)),
+      entryCount: v.optional(v.custom<JsonValue>(() => true)),
       text: v.optional(v.union([v.string(), v.pipe(v.array(v.string()), v.readonly())])),
     }),
     v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
@@ -109,16 +109,16 @@ export function setPlan(row: RunRow, { planned, lastRead, state }: RowPlan): voi
 
 /** Returns the event that plans a row. */
 export function toPlanEvent(row: RunRow): EventOf<'plan'> {
-  const { line, id, intent, planned, state, stock, text } = row;
-  return { kind: 'plan', line, id, intent, planned, state, stock, text };
+  const { line, id, intent, planned, state, entryCount, text } = row;
+  return { kind: 'plan', line, id, intent, planned, state, entryCount, text };
 }
 
 /** Returns the row that a journal plans. @param earlierRow the row of an earlier plan. */
 export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): RunRow {
-  const { line, id, intent, text, planned, state, stock } = event;
+  const { line, id, intent, text, planned, state, entryCount } = event;
   // If this plan writes the row, `endPlan` replaces the number.
   const planNumber = earlierRow?.planNumber ?? 0;
-  return { ...newRow({ line, id, intent, text }), planNumber, planned, state, stock };
+  return { ...newRow({ line, id, intent, text }), planNumber, planned, state, entryCount };
 }
 
 /** Completes a plan of a run. @param number `planNumber` of `RunNumbers`. */

@@ -13,7 +13,7 @@ export interface RunRow extends Row {
   /** The value that the last plan read, of an uncertain row. Its `planned` keeps the value from before the first attempt. */
   lastRead?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
-  stock?: JsonValue | undefined;
+  entryCount?: JsonValue | undefined;
   /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */
   readonly text?: string | readonly string[] | undefined;
 }

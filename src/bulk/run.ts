@@ -105,9 +105,9 @@ export function areDisjoint(a: Shard | undefined, b: Shard | undefined): boolean
 export const runNumbersSchema = v.object({
   counts: v.object(v.entriesFromList(rowStates, v.number())),
   /** The rows that `resume` tries again, without the unknown ones. */
-  left: v.number(),
+  leftCount: v.number(),
   /** The rows that were written, or may have been. */
-  perhapsWritten: v.number(),
+  perhapsWrittenCount: v.number(),
   /** The number of its last plan, 0 before the first. The plans of all runs on a target are counted together, from 1. */
   planNumber: v.number(),
   /** The absolute path of the last file of rejects, if there is one. */
@@ -196,14 +196,14 @@ export function createLog(
 export function numbersOf({ header: { invalid, skipped }, rows, planNumber, rejects }: RunLog): RunNumbers {
   const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
   const counts = { ...zeros, invalid, skipped };
-  let left = 0;
-  let perhapsWritten = 0;
+  let leftCount = 0;
+  let perhapsWrittenCount = 0;
   for (const row of rows) {
     counts[row.state.kind] += 1;
-    if (isLeft(row)) left += 1;
-    if (isPerhapsWritten(row)) perhapsWritten += 1;
+    if (isLeft(row)) leftCount += 1;
+    if (isPerhapsWritten(row)) perhapsWrittenCount += 1;
   }
-  return { counts, left, perhapsWritten, planNumber, rejects };
+  return { counts, leftCount, perhapsWrittenCount, planNumber, rejects };
 }
 
 /** Returns the number of rows. */
@@ -212,6 +212,6 @@ export function rowCountOf(counts: RowCounts): number {
 }
 
 /** Returns the number of open rows: they are left or unknown. A finished run has none. */
-export function openRowCount({ left, counts }: RunNumbers): number {
-  return left + counts.unknown;
+export function openRowCount({ leftCount, counts }: RunNumbers): number {
+  return leftCount + counts.unknown;
 }

@@ -34,7 +34,7 @@ export async function readNextRuns(
   const undo = run.header.undoes === undefined ? run.undo : run;
   if (undo && isOpen(undo)) return await readSessionRuns(list, undo);
   if (!undo) {
-    if (run.perhapsWritten === 0 && !isOpen(run)) return undefined;
+    if (run.perhapsWrittenCount === 0 && !isOpen(run)) return undefined;
     const undoneLog = await readLog(list, run.id);
     return { list, run: undefined, log: createUndo(run.id, undoneLog), undoneLog };
   }

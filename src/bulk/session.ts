@@ -126,8 +126,8 @@ async function openSession(context: Context, log: RunLog): Promise<SessionSource
   const records = sourceOf(noun);
   requireOperations(client, records.port, log);
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
-  const stocks = deletesPets ? sourceOf('inventory') : undefined;
-  return { client, records, stocks, concurrency: settings.get('concurrency') };
+  const entries = deletesPets ? sourceOf('inventory') : undefined;
+  return { client, records, entries, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */

@@ -58,12 +58,14 @@ export async function settleByHand(
   const { rejects, loss } = remaining === 0 ? endSession([], journal, context.io.cwd) : {};
   const ending = loss ? ': all rows are settled, but the run is not finished' : ' is finished';
   const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or left`;
+  // A run whose undo has begun is not resumed, so there is no next step.
+  const next = loss && !run.undo ? followUpOf(context, run, log.rows, loss.part) : undefined;
   return {
     kind: 'text',
     text: `run ${runId}${remaining === 0 ? ending : rest}\n`,
     data: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     notices: rejects === undefined ? [] : [['summary', `rejected rows are in ${rejects}`]],
-    error: loss?.error.with({ hint: followUpOf(context, run, log.rows, loss.part)?.hint }),
+    error: loss?.error.with({ hint: next?.hint }),
   };
 }
 
@@ -79,7 +81,7 @@ function toOutcome(
     throw new UsageError(`run ${runId} has no row ${name}`, `\`petstore runs show ${runId}\` lists its rows`);
   if (row.state.kind !== 'unknown' && !isLeft(row))
     throw new UsageError(
-      `run ${runId}: the row ${name} is ${row.state.kind}, and only a row that is unknown or left can be settled`,
+      `run ${runId}: row ${name} is ${row.state.kind}: only an unknown row, or one that is left, can be settled`,
     );
   const isCreate = row.intent.kind === 'create';
   if (!isCreate && madeId !== undefined)

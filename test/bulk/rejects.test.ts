@@ -97,11 +97,8 @@ test('an invalid row of a killed session is written beside the input, wherever t
 test('distinguishes rows that begin on one line', async () => {
   const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
-  expect(await shop.report('inventory apply a.json --yes --skip-invalid')).toMatchObject({
-    applied: 1,
-    failed: 1,
-    invalid: 2,
-  });
+  const report = await shop.report('inventory apply a.json --yes --skip-invalid');
+  expect(report).toMatchObject({ applied: 1, failed: 1, invalid: 2 });
   const rejects = shop.read('a.rejects.jsonl').trim().split('\n');
   expect(rejects.map((line) => JSON.parse(line))).toMatchObject([
     { petId: 2, quantity: 'x', _state: 'invalid' },
@@ -140,24 +137,34 @@ test('reports rejects that cannot be written', async () => {
   expect(summary.error?.hint).toBe("continue with: petstore resume r1 --rejects '<file>'");
 });
 
-test('what a person has said is kept although its rejects cannot be written, and a resume writes them', async () => {
-  await using shop = await stockShop([5], {});
+/** A service on which a run has left its row unknown. The folder of its input, and so of its rejects, is gone. */
+async function shopWithoutFolder() {
+  const shop = await stockShop([5], {});
   mkdirSync(join(shop.folder, 'in'));
   shop.write('in/stock.csv', toCsv([6]));
   trouble(shop, () => 504);
   await shop.report('inventory apply in/stock.csv --yes --retries 0');
   rmSync(join(shop.folder, 'in'), { recursive: true });
-  const settled = await shop.run('runs settle r1 1 --as failed');
-  expect(settled).toMatchObject({
+  return shop;
+}
+
+test('what a person has said is kept although its rejects cannot be written, and a resume writes them', async () => {
+  await using shop = await shopWithoutFolder();
+  expect(await shop.run('runs settle r1 1 --as failed')).toMatchObject({
     code: 1,
     stdout: 'run r1: all rows are settled, but the run is not finished\n',
+    stderr: expect.stringMatching(
+      /^error: write in\/stock.rejects.csv: .*\nhint: .*resume r1 --rejects '<file>'\n$/,
+    ),
   });
-  expect(settled.stderr).toMatch(
-    /^error: write in\/stock.rejects.csv: .*\nhint: .*resume r1 --rejects '<file>'\n$/,
-  );
-  expect(await shop.report('resume --yes --rejects left.csv')).toMatchObject({
-    failed: 1,
-    rejects: 'left.csv',
-  });
+  const rest = await shop.report('resume --yes --rejects left.csv');
+  expect(rest).toMatchObject({ failed: 1, rejects: 'left.csv' });
   expect((await shop.run('runs -o csv --no-header --fields state')).stdout).toBe('finished\n');
+});
+
+test('no resume is named for the rejects of a run whose undo has begun', async () => {
+  await using shop = await shopWithoutFolder();
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3 });
+  const { stderr } = await shop.run('runs settle r1 1 --as failed');
+  expect(stderr).toMatch(/^error: write in\/stock.rejects.csv: .*\n$/);
 });

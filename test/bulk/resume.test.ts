@@ -277,10 +277,8 @@ test('a resume plans by what it reads, and a stop leaves uncertain rows unknown'
   for (const petId of ['1', '2']) shop.stock.set(petId, 5000);
   const dry = await shop.run('resume --dry-run -o json');
   expect(JSON.parse(dry.stdout)).toMatchObject(Array(2).fill({ before: 5000, after: 100, change: -4900 }));
-  expect(await shop.report('resume --yes --max-delta 1000')).toMatchObject({
-    code: 2,
-    error: { code: 'guard' },
-  });
+  const guarded = await shop.report('resume --yes --max-delta 1000');
+  expect(guarded).toMatchObject({ code: 2, error: { code: 'guard' } });
   trouble(shop, () => 401);
   expect(await shop.report('resume --yes --concurrency 1')).toMatchObject({ code: 4, unknown: 2 });
   shop.misbehave = () => refusal(500);
@@ -292,10 +290,8 @@ test('a resume plans by what it reads, and a stop leaves uncertain rows unknown'
 test('a journal under another name is not read: it may be of another machine', async () => {
   await using shop = await stoppedRun(4);
   renameSync(shop.journal('r1'), shop.journal('r5'));
-  expect(await shop.report('undo r5 --yes')).toMatchObject({
-    code: 2,
-    error: { message: expect.stringContaining('r5.jsonl') },
-  });
+  const misnamed = await shop.report('undo r5 --yes');
+  expect(misnamed).toMatchObject({ code: 2, error: { message: expect.stringContaining('r5.jsonl') } });
   expect((await shop.run('runs')).stderr).toContain('it is the journal of run r1');
 });
 
