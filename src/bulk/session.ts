@@ -4,12 +4,12 @@ import { canAsk, confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
-import type { Context } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { exitCodes, type UsageError } from '../process/errors.ts';
+import { CliError, exitCodes, type UsageError } from '../process/errors.ts';
 import { graceMs } from '../process/signals.ts';
 import { countText, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
@@ -169,7 +169,12 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     return { session, plan, guardError: guardErrorOf(log.rows.length, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
-    throw stop.cause ?? error;
+    if (stop.cause) throw stop.cause;
+    // A record that can never be read would end each resume here.
+    const isAnswer = error instanceof CliError && error.details.status !== undefined && !error.details.hint;
+    if (!runs.run || !isAnswer) throw error;
+    const command = followUpCommand(context, ['runs', 'settle', runs.run.id, '<id>', '--as', 'failed']);
+    throw error.with({ hint: `if a record can never be read, say what happened to its row: ${command}` });
   }
 }
 

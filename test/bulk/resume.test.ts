@@ -51,6 +51,17 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   expect(shop.writes()).toHaveLength(60);
 });
 
+test('a record that can never be read does not keep a run open', async () => {
+  await using shop = await stoppedRun(4);
+  shop.misbehave = ({ method, petId }) => (method === 'GET' && petId === '4' ? refusal(500) : undefined);
+  const hint = expect.stringMatching(
+    /say what happened to its row: petstore runs settle r1 '<id>' --as failed/,
+  );
+  expect(await shop.report('resume --yes --retries 0')).toMatchObject({ code: 6, error: { hint } });
+  await shop.run('runs settle r1 4 --as failed');
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
+});
+
 stories({
   'a run that sets is not resumed once a later run has come, even one that wrote nothing': [
     { counts: [1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2]), 'later.csv': toCsv([[3, 1]]) } },
