@@ -172,7 +172,9 @@ export class Gateway {
     const count = (seen.get(key) ?? 0) + 1;
     seen.set(key, count);
     const { received: number, shown } = this.service;
-    const reading = shown.findLast((each) => each.command === command && each.id === id);
+    const readings = shown.filter((each) => each.command === command && each.id === id);
+    // A list that is read later, for another record, is no reading of a record that was read by itself.
+    const reading = readings.findLast(({ isListed }) => !isListed) ?? readings.at(-1);
     const random = randomOf(conduct.seed, key, count);
     const facts = { number, command, method, id, url: pathname, query, entry, headers };
     const request = { ...facts, isOfNoun, reading, random };
