@@ -114,7 +114,7 @@ function decideUncertain(
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
   if (isMetBy(after, now, defaults)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
   // If it was to be created, somebody else has: an undo could not tell what to set it back to.
-  return before !== null && now !== null && isPlainSet(intent) ? toWrite('set', before, after) : changed;
+  return before !== null && now !== null && isPlainSet(intent) ? writeAgain : changed;
 }
 
 /** The message for a row whose record may have been created. */
