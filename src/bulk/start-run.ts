@@ -8,15 +8,7 @@ import type { Output } from '../output/printer.ts';
 import { requireFreeDelivery } from './deliveries.ts';
 import { listRuns } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import {
-  createLog,
-  numbersOf,
-  type RunFlags,
-  type RunHeader,
-  type RunLog,
-  rowCountOf,
-  shardOf,
-} from './run.ts';
+import { createLog, numbersOf, type RunFlags, type RunHeader, type RunLog, shardOf } from './run.ts';
 import type { RunRow } from './run-row.ts';
 import { bindingOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
@@ -73,11 +65,10 @@ export async function startRun(
 ): Promise<Output> {
   for (const notice of parts.input.notices) await context.notice(...notice);
   const log = await toLog(context, parts);
-  const { header } = log;
-  const { counts } = numbersOf(log);
-  if (rowCountOf(counts) === 0) {
+  const { header, rows } = log;
+  if (rows.length + header.invalid + header.skipped === 0) {
     const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
-    const zeros = toRunJson({ header, counts });
+    const zeros = toRunJson({ header, counts: numbersOf(log).counts });
     return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
   using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
