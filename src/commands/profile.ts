@@ -119,6 +119,7 @@ const remove = verb({
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
     const { io, notice } = context;
+    requireProfile(await readConfigFile(io), name);
     await confirmDestruction(context, `delete profile ${name}`);
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
     await notice('status', `deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);

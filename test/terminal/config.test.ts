@@ -217,8 +217,8 @@ test.each([
   ['use gone', "there is no profile 'gone'"],
   ['show toString', "there is no profile 'toString'"],
   ['show', 'profile show: no profile is active'],
-  ['delete bb --yes', "there is no profile 'bb'"],
-  ['delete offline --yes', "profile 'offline': it is built in"],
+  ['delete bb', "there is no profile 'bb'"],
+  ['delete offline', "profile 'offline': it is built in"],
   ['delete a', 'delete profile a: this needs a confirmation, and there is no terminal to ask on'],
 ])('%s is a usage error, and changes nothing', async (words, message) => {
   config.write({ profiles });
