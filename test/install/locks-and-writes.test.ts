@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 function start(mode: 'hold' | 'rewrite' | 'set', path: string) {
-  return spawn(process.execPath, [worker, mode, path], {
+  return spawn(nodeBinary, [worker, mode, path], {
     env: { PETSTORE_CONFIG_DIR: join(folder, 'config') },
   });
 }
@@ -60,7 +60,7 @@ describe('a write', () => {
     // Each run of the tests has moments of its own, and a failure names their seed.
     const seed = Number(process.env.PETSTORE_TEST_SEED ?? process.pid);
     const random = randomOf(seed, mode);
-    for (let turn = 0; turn < 8; turn += 1) {
+    for (let turn = 0; turn < 4; turn += 1) {
       fs.rmSync(path, { force: true });
       const child = start(mode, mode === 'set' ? `killed${turn}` : path);
       const exit = once(child, 'exit');
