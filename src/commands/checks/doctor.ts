@@ -28,14 +28,16 @@ async function runDoctor(context: Context): Promise<Output> {
   const { secrets, stop, settings } = context;
   const weights = { mask: secrets.mask, strict: false };
   const { service, findings } = await examineConfig(context);
-  const config = resultOf({ id: 'config', isPrerequisite: true }, findings, weights);
+  const own = Object.entries(findings).map(([id, found]) =>
+    resultOf({ id, isPrerequisite: true }, found, weights),
+  );
   const checks = reachChecks(settings.baseUrl);
   const { stopped } = stop;
   const results = service
     ? await runChecks(checks, service, stopped)
     : checks.map((check) => skippedResult(check, 'config failed'));
   stopped.throwIfAborted();
-  const all = [config, ...results];
+  const all = [...own, ...results];
   const rows = all.map(({ id, state, reason, hint }) => ({
     check: id,
     state,
@@ -47,9 +49,11 @@ async function runDoctor(context: Context): Promise<Output> {
 /**
  * Checks that a command could run with this config: the settings, the binding, the certificates and the token.
  *
- * @returns the service, unless the check has failed.
+ * @returns the findings by check, and the service unless a command could not run.
  */
-async function examineConfig(context: Context): Promise<{ service?: ServiceUnderTest; findings: Finding[] }> {
+async function examineConfig(
+  context: Context,
+): Promise<{ service?: ServiceUnderTest; findings: Readonly<Record<string, readonly Finding[]>> }> {
   const { settings, io } = context;
   const { problems, warnings, profile, baseUrl } = settings;
   try {
@@ -58,17 +62,18 @@ async function examineConfig(context: Context): Promise<{ service?: ServiceUnder
     const { configFile } = resolvePaths(io);
     const contract = await context.contract();
     const count = `${contract.operations.size} of ${Object.keys(operations).length} operations`;
-    const findings = [
+    const config = [
       pass(existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`),
       pass(profile ? `profile ${profile.value}` : 'no profile'),
       pass(baseUrl ?? 'the embedded store'),
-      tokenFinding(settings, contract),
-      pass(contract === builtInContract ? 'not bound to a description' : `bound to a description, ${count}`),
       ...warnings.map((warning) => warn(warning)),
     ];
-    return { service, findings };
+    const token = [tokenFinding(settings, contract)];
+    const isBound = contract !== builtInContract;
+    const binding = [pass(isBound ? `bound to a description, ${count}` : 'not bound to a description')];
+    return { service, findings: { config, token, binding } };
   } catch (error) {
-    return { findings: [{ ...findingOfError(error), state: 'fail' }] };
+    return { findings: { config: [{ ...findingOfError(error), state: 'fail' }] } };
   }
 }
 
