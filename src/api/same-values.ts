@@ -30,7 +30,7 @@ type IsSame = (expected: JsonValue | undefined, actual: JsonValue | undefined, n
  *
  * @param defaults the values of fields that a record may leave out.
  */
-export function isMetBy(expected: RecordValue, actual: RecordValue, defaults: Fields = {}): boolean {
+export function isMetBy(expected: RecordValue, actual: RecordValue, defaults: Fields): boolean {
   return hasAll(expected, actual, isSameField, { defaults });
 }
 
@@ -39,7 +39,7 @@ export function isMetBy(expected: RecordValue, actual: RecordValue, defaults: Fi
  *
  * @param defaults the values of fields that a record may leave out.
  */
-export function isSameValue(value: RecordValue, other: RecordValue, defaults: Fields = {}): boolean {
+export function isSameValue(value: RecordValue, other: RecordValue, defaults: Fields): boolean {
   return hasAll(value, other, isAlike, { defaults }) && hasAll(other, value, isAlike, { defaults });
 }
 

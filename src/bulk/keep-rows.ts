@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
-/** The most rows of a mark. Only plain sets come to so many. Rows share marks because a mark waits for the disk. */
+/** The most rows of a mark. Only plain sets alone may share it. Rows share marks because a mark waits for the disk. */
 const maxPlainSets = 512;
 /**
  * The most rows that share a mark if one of them is not a plain set. A kill leaves every marked row uncertain. Such a row then stays
@@ -17,7 +17,7 @@ const maxPlainSets = 512;
  */
 const maxOtherRows = 64;
 
-/** Takes the rows from an index on that share a mark. */
+/** Returns the rows that share the next mark, beginning at an index. */
 function rowsOfMark(
   {
     rowsToWrite,
@@ -122,9 +122,8 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
     return flushed;
   };
   return {
-    beforeSend(row, planned) {
-      // If the record is as planned, `next` passes on `row.planned` itself. Any other object has other values.
-      if (planned !== row.planned)
+    mark(row, planned) {
+      if (planned)
         return writeOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
       while (!journal.log.marked.has(row.line)) {
         const rows = rowsOfMark(options, unmarkedFrom);

@@ -36,12 +36,12 @@ export function decide(
   abilities: WriteAbilities,
 ): Decision {
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities);
+  const { defaults } = abilities;
   switch (intent.kind) {
     case 'create':
       return toWrite('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
-      const { defaults } = abilities;
       if (isMetBy(value, now, defaults)) return unchanged;
       if (expected !== undefined && !isMetBy(expected, now, defaults)) return failAsChanged(expected, now);
       if (now === null) return createMissing(value, abilities);
@@ -54,9 +54,8 @@ export function decide(
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = expected === undefined ? (created ?? planned?.before ?? now) : expected;
-      const isAsWanted =
-        expected === undefined ? isMetBy(wanted, now) : isSameValue(expected, now, abilities.defaults);
-      if (!isAsWanted) return failAsChanged(wanted, now);
+      const isAsWanted = expected === undefined ? isMetBy : isSameValue;
+      if (!isAsWanted(wanted, now, defaults)) return failAsChanged(wanted, now);
       return toWrite('remove', now, null);
     }
   }
@@ -79,8 +78,9 @@ function decideAdd(
   abilities: WriteAbilities,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return toWrite('remove', now, null);
-  if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
+  const { defaults } = abilities;
+  if (created !== undefined && isMetBy(created, now, defaults)) return toWrite('remove', now, null);
+  if (expected !== undefined && !isMetBy(expected, now, defaults)) return failAsChanged(expected, now);
   if (now === null && !abilities.mayCreate) return createMissing(change, abilities);
   if (change === 0) return unchanged;
   const count = BigInt((now ?? 0) as number | bigint);

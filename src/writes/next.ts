@@ -1,4 +1,4 @@
-import { type RecordValue, valueText } from '../api/record-values.ts';
+import { type Fields, type RecordValue, valueText } from '../api/record-values.ts';
 import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { type CallLimits, permittedDelay } from '../client/retry.ts';
@@ -92,7 +92,7 @@ function thenRead(state: State, { abilities }: Situation, waitMs = 0): Transitio
 }
 
 function thenWrite(state: State, planned: Planned, waitMs = 0): Transition {
-  return [state, { kind: 'write', planned, waitMs }];
+  return [state, { kind: 'write', planned, isReplanned: false, waitMs }];
 }
 
 /** Goes back to a reading or to the same attempt after an error, unless the row must end. */
@@ -127,29 +127,33 @@ function afterReading(
   const decision = decide(state, now, situation.abilities);
   if (decision.kind !== 'write') return endDecided(state, decision);
   const { intent, planned } = state;
-  if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
+  if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now, defaults)) {
     // Somebody else has changed the count meanwhile, as a sale does. That is progress, so the row has all its retries again.
     const again = { ...state, retries: 0, replans: state.replans + 1 };
-    return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);
+    return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned, defaults);
   }
   // A 409 to an unchanged record is not about its value: it may be in use, and the same write would get the same answer.
   const { etag } = reading.record ?? {};
+  const hasSameTag = etag === old.reading?.record?.etag;
   const isUnchanged =
-    etag === old.reading?.record?.etag && (etag !== undefined || isSameValue(planned?.before ?? null, now));
+    hasSameTag && (etag !== undefined || isSameValue(planned?.before ?? null, now, defaults));
   return old.aim === 'find-out' || (old.lastWrite?.verdict === 'conflict' && isUnchanged)
     ? endAsAnswered(state)
-    : planWrite(state, decision.planned);
+    : planWrite(state, decision.planned, defaults);
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
-function planWrite(state: State, planned: Planned): Transition {
+function planWrite(state: State, planned: Planned, defaults: Fields): Transition {
   const { doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
+  const isAsPlanned =
+    earlier?.action === planned.action && isSameValue(earlier.before, planned.before, defaults);
+  if (isAsPlanned) return thenWrite(state, earlier);
   // An undo restores the record as it was read last.
-  const isKept = earlier?.action === planned.action && isSameValue(earlier.before, planned.before);
-  // `beforeSend` compares by identity: if the object is the same, the mark of the row still holds.
-  if (isKept) return thenWrite(state, earlier);
-  return thenWrite({ ...state, aim: 'decide', planned }, planned);
+  return [
+    { ...state, aim: 'decide', planned },
+    { kind: 'write', planned, isReplanned: true, waitMs: 0 },
+  ];
 }
 
 function afterNoReading(old: State, error: CliError, situation: Situation): Transition {
@@ -241,7 +245,7 @@ function confirm(
   if (isShownBy(after, now, abilities)) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && typeof after === 'number';
   // A count that stays although 0 was sent may not have been written at all.
-  if (areCounts && after !== 0 && isMetBy(before + after, now)) {
+  if (areCounts && after !== 0 && isMetBy(before + after, now, abilities.defaults)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service added the count instead of setting it`;
     return endWithoutSuccess(state, { code: 'other_count', message });
   }

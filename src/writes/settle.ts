@@ -24,14 +24,14 @@ interface SettleOptions {
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
  * @param believesEmpty as in `Situation`.
- * @param beforeSend as in `RowKeeper`.
+ * @param mark as in `RowKeeper`.
  */
 export async function settle<SomeRow extends Row>(
   port: RecordPort,
   row: SomeRow,
   { stopped, sends = true }: SettleOptions,
   believesEmpty = false,
-  beforeSend?: RowKeeper<SomeRow>['beforeSend'],
+  mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<SettledRow> {
   const { abilities, isRun, limits } = port;
   // Each request of a run has a deadline of its own.
@@ -50,9 +50,9 @@ export async function settle<SomeRow extends Row>(
     if (step.kind === 'write' && !sends)
       return { state, request: await port.prepareRequest(state, step.planned, state.reading) };
     // The row is marked before the delay. If it is then not sent, that costs a resume one reading.
-    const isKept = step.kind === 'read' || !beforeSend || beforeSend(row, step.planned);
+    const isMarked = step.kind === 'read' || !mark || mark(row, step.isReplanned ? step.planned : undefined);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
-    event = stopped.aborted || !isKept ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
+    event = stopped.aborted || !isMarked ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
   }
 }
 
@@ -82,10 +82,12 @@ async function perform(
 /** Keeps what happens to rows. */
 export interface RowKeeper<SomeRow extends Row> {
   /**
-   * Keeps that a row is about to be sent with these values, and returns when that is on the disk. Returns false if it cannot be kept:
-   * then nothing is sent. A command without a journal has no `beforeSend`.
+   * Marks a row that is about to be sent, and returns when the mark is on the disk. Returns false if it cannot be written: then
+   * nothing is sent. A command without a journal marks nothing.
+   *
+   * @param replanned the values to send, if they are not those of the plan or of the last mark.
    */
-  beforeSend?(row: SomeRow, planned: Planned): boolean;
+  mark?(row: SomeRow, replanned: Planned | undefined): boolean;
   keepOutcome(row: SomeRow, settled: SettledRow): Promise<void>;
 }
 
@@ -109,7 +111,7 @@ export async function settleAll<SomeRow extends Row>(
   const isFirstCount = (row: SomeRow) => !isCountApplied && replacesCount(row);
   const settleOne = async (row: SomeRow) => {
     const believesEmpty = isEmptyConfirmed && !isFirstCount(row);
-    const settled = await settle(port, row, options, believesEmpty, keeper.beforeSend);
+    const settled = await settle(port, row, options, believesEmpty, keeper.mark);
     const { state, outcome } = settled;
     if (outcome?.kind === 'applied' && state.lastWrite) {
       isCountApplied ||= replacesCount(state);

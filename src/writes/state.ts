@@ -34,7 +34,13 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  | { readonly kind: 'write'; readonly planned: Planned; readonly waitMs: number }
+  /** `isReplanned`: the values are new, so they are not those of the last mark of the row. */
+  | {
+      readonly kind: 'write';
+      readonly planned: Planned;
+      readonly isReplanned: boolean;
+      readonly waitMs: number;
+    }
   | ({ readonly kind: 'end' } & RowEnd);
 
 /** The end of a row. It has no outcome if the work was stopped before anything was sent. */

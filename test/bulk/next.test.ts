@@ -144,7 +144,7 @@ const sendsAfter =
   (event: Event['kind'], instead: Step['kind'], change: Partial<Planned> = {}): Mutant =>
   ([after, step], { kind }) =>
     event === kind && step.kind === instead && after.planned
-      ? [after, { kind: 'write', planned: { ...after.planned, ...change }, waitMs: 0 }]
+      ? [after, { kind: 'write', planned: { ...after.planned, ...change }, isReplanned: false, waitMs: 0 }]
       : [after, step];
 const turns =
   (change: Partial<State>, at?: Step['kind']): Mutant =>

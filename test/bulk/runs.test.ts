@@ -203,18 +203,18 @@ function keepRows(canReadEach = true) {
 }
 
 test('rows are on disk before they are sent, and once more before they are sent with new values', () => {
-  const { row, planned, keeper, sync, events } = keepRows();
-  expect([keeper.beforeSend(row, planned), keeper.beforeSend(row, planned)]).toEqual([true, true]);
+  const { row, keeper, sync, events } = keepRows();
+  expect([keeper.mark(row, undefined), keeper.mark(row, undefined)]).toEqual([true, true]);
   expect([events(), sync.mock.calls.length]).toEqual([[{ kind: 'mark', rows: [2, 3, 4] }], 1]);
   const changed = { action: 'set', before: 1, after: 2 } as const;
-  expect(keeper.beforeSend(row, changed)).toBe(true);
+  expect(keeper.mark(row, changed)).toBe(true);
   expect(events().slice(1)).toEqual([{ kind: 'mark', rows: [2], planned: changed }]);
   expect(sync).toHaveBeenCalledTimes(2);
 });
 
 test('rows that only a person could settle after a kill share a mark only with those that are sent at once', () => {
-  const { row, planned, keeper, events } = keepRows(false);
-  keeper.beforeSend(row, planned);
+  const { row, keeper, events } = keepRows(false);
+  keeper.mark(row, undefined);
   expect(events()).toEqual([{ kind: 'mark', rows: [2, 3] }]);
 });
 
