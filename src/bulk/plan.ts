@@ -1,9 +1,10 @@
-import { type Noun, type NounName, nouns } from '../api/nouns.ts';
+import type { Noun } from '../api/nouns.ts';
 import { fieldsOf, indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
+import { isNumber } from '../process/exact-json.ts';
 import { decide } from '../writes/decide.ts';
 import { namesIn, type RecordPort } from '../writes/port.ts';
 import { type Doubt, doubtOf, type Intent, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
@@ -26,45 +27,15 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
-/** The list of a noun, as a plan reads it. */
-interface RecordList {
-  /** Reads all records, page by page. @throws CutListError if the list may be cut. */
-  pages(): AsyncGenerator<readonly ServiceRecord[]>;
-  /** Returns the id of a record. An order of a list may have none. */
-  idOf(record: ServiceRecord): bigint | undefined;
-  /** Returns true if a record has the value that a row is about. A list may show less than the record itself. */
-  shows(intent: Intent, record: ServiceRecord): boolean;
-}
-
-/** How a plan reads the records of a noun: by their list, or each by itself. */
-export interface RecordSource {
+/** The records of a noun, as a plan reads them: by their list, or each by itself. */
+interface RecordSource {
+  readonly client: Client;
+  readonly noun: Noun;
   readonly port: RecordPort;
-  /** Undefined if the service does not offer it. */
-  readonly list: RecordList | undefined;
 }
 
-/** Creates the list of a noun. Undefined if the service does not offer it. */
-export function createRecordList(client: Client, name: NounName): RecordList | undefined {
-  const { operations } = client.contract;
-  const { idField, isCount, operations: ids }: Noun = nouns[name];
-  if (!operations.has(ids.list)) return undefined;
-  return {
-    pages: () => client.list(ids.list, {}, { needsWhole: true }),
-    idOf({ fields }) {
-      const id = fields[idField] as bigint | undefined;
-      return id === undefined ? undefined : BigInt(id);
-    },
-    shows(intent, { fields }) {
-      if (isCount || !operations.has(ids.get)) return true;
-      const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(fields) : [])];
-      // A list may have null for a field that only the record itself shows.
-      return Object.values(fieldsOf(fields, names)).every((field) => (field ?? null) !== null);
-    },
-  };
-}
-
-/** What a plan reads. */
-export interface PlanSources {
+/** The records with which a session works. */
+export interface SessionSources {
   readonly records: RecordSource;
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
   readonly entries: RecordSource | undefined;
@@ -81,7 +52,7 @@ export interface PlanSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { records, entries, concurrency }: PlanSources,
+  { records, entries, concurrency }: SessionSources,
   onRead: () => void,
 ): Promise<Plan> {
   const { log } = runs;
@@ -124,50 +95,68 @@ const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
  * @throws CliError if a record could not be read.
  */
 async function readAll(
-  { port, list }: RecordSource,
+  source: RecordSource,
   toRead: readonly RowWithId[],
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
+  const { client, noun, port } = source;
   const { canReadEach } = port.abilities;
+  const hasList = client.contract.operations.has(noun.operations.list);
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const isRead = new Uint8Array(rows.length);
-  let at = 0;
-  const takeOnce = (id: bigint, record: ServiceRecord | undefined, source?: RecordList) => {
-    // Most lists are in the order of their ids.
-    if (rows[at]?.id !== id) at = indexOfId(rows, id);
-    const row = rows[at];
-    // A list that changes during the reading may contain a record twice.
-    if (row?.id !== id || isRead[at]) return;
-    if (record && source?.shows(row.intent, record) === false) return;
-    isRead[at] = 1;
-    at += 1;
-    take(row, record);
-  };
   const unreadRows = () => rows.filter((_, index) => !isRead[index]);
-  const readList = async (source: RecordList) => {
-    for await (const page of source.pages())
+  /** The rows whose records the list has, but without the value that the row is about. */
+  const partlyListed = new Set<RunRow>();
+  const readList = async () => {
+    let at = 0;
+    for await (const page of client.list(noun.operations.list, {}, { needsWhole: true }))
       for (const record of page) {
-        const id = source.idOf(record);
-        if (id !== undefined) takeOnce(id, record, source);
+        const value = record.fields[noun.idField];
+        // An order of a list may have no id.
+        if (!isNumber(value)) continue;
+        const id = BigInt(value);
+        // Most lists are in the order of their ids.
+        if (rows[at]?.id !== id) at = indexOfId(rows, id);
+        const row = rows[at];
+        // A list that changes during the reading may contain a record twice.
+        if (row?.id !== id || isRead[at]) continue;
+        if (listShows(source, row.intent, record)) {
+          isRead[at] = 1;
+          take(row, record);
+        } else partlyListed.add(row);
+        at += 1;
       }
   };
-  if (rows.length > 0 && list && !(canReadEach && rows.length < minRowsForList))
+  let isListRead = false;
+  if (rows.length > 0 && hasList && !(canReadEach && rows.length < minRowsForList))
     try {
-      await readList(list);
+      await readList();
+      isListRead = true;
     } catch (error) {
       // The records are read one by one instead.
       if (!canReadEach || !(error instanceof CutListError)) throw error;
     }
+  if (!canReadEach) {
+    if (hasList && unreadRows().length > 0) await readList();
+    return unreadRows();
+  }
   // A list may leave a record out, because it changes while it is read or because it shows only some records. So each record or field
   // that it lacks is read by itself.
-  if (canReadEach)
-    await forEachConcurrently(concurrency, unreadRows(), async (row) =>
-      takeOnce(row.id, (await port.read(row.id)).record),
-    );
-  else if (list && unreadRows().length > 0) await readList(list);
-  return unreadRows();
+  await forEachConcurrently(concurrency, unreadRows(), async (row) => {
+    const isOffList = isListRead && !partlyListed.has(row);
+    take(row, (await port.read(row.id, {}, isOffList)).record);
+  });
+  return [];
+}
+
+/** Returns true if a record of a list has the value that a row is about. A list may show less than the record itself. */
+function listShows({ client, noun }: RecordSource, intent: Intent, { fields }: ServiceRecord): boolean {
+  if (noun.isCount || !client.contract.operations.has(noun.operations.get)) return true;
+  const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(fields) : [])];
+  // A list may have null for a field that only the record itself shows.
+  return Object.values(fieldsOf(fields, names)).every((field) => (field ?? null) !== null);
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */

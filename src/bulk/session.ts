@@ -19,7 +19,7 @@ import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toRun } from './list-runs.ts';
-import { createRecordList, type Plan, type PlanSources, planRun, type RecordSource } from './plan.ts';
+import { type Plan, planRun, type SessionSources } from './plan.ts';
 import { type Report, reportOutput, runsView } from './report.ts';
 import {
   countProblems,
@@ -65,12 +65,12 @@ export async function runSession(
   flags: SessionFlags,
   mode: SessionMode,
 ): Promise<Output> {
-  const { session, plan, guardError } = await planSession(context, runs, flags);
+  const { sources, plan, guardError } = await planSession(context, runs, flags);
   const { log } = runs;
   if (mode !== 'write') return previewOutput(log.header, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
   await confirmPlan(context, log.header, plan);
-  return reportOutput(context, await writePlan(context, runs, session, plan, flags));
+  return reportOutput(context, await writePlan(context, runs, sources, plan, flags));
 }
 
 /** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
@@ -97,37 +97,32 @@ function previewOutput(
   guardError: UsageError | undefined,
 ): Output {
   const problems = countProblems(plan);
-  const isOther = isDiff ? problems + plan.rowsToWrite.length > 0 : problems > 0;
-  const otherCode = isDiff ? exitCodes.differs : exitCodes.partial;
+  const hasFindings = isDiff ? problems + plan.rowsToWrite.length > 0 : problems > 0;
+  const findingsCode = isDiff ? exitCodes.differs : exitCodes.partial;
   return {
     kind: 'list',
     pages: inPages(rowsOfPlan(header, plan)),
     notices: planNotices(header, plan),
-    exitCode: isOther ? otherCode : exitCodes.done,
+    exitCode: hasFindings ? findingsCode : exitCodes.done,
     error: guardError,
   };
 }
 
-/** What a session works with. */
-interface SessionSources extends PlanSources {
-  readonly client: Client;
-}
-
 /** @throws UsageError if the service cannot read or write the records of the run. */
-async function openSession(context: Context, log: RunLog): Promise<SessionSources> {
+async function openSources(context: Context, log: RunLog): Promise<SessionSources> {
   const { settings, stop } = context;
   const { noun, flags } = log.header;
   const client = await context.client('bulk');
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
-  const sourceOf = (name: NounName): RecordSource => {
-    return { port: createRecordPort(client, name, options), list: createRecordList(client, name) };
+  const sourceOf = (name: NounName) => {
+    return { client, noun: nouns[name], port: createRecordPort(client, name, options) };
   };
   const records = sourceOf(noun);
   requireOperations(client, records.port, log);
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
   const entries = deletesPets ? sourceOf('inventory') : undefined;
-  return { client, records, entries, concurrency: settings.get('concurrency') };
+  return { records, entries, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
@@ -151,7 +146,7 @@ function requireOperations(
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
   const { log } = runs;
   const { stop } = context;
-  const session = await openSession(context, log);
+  const sources = await openSources(context, log);
   let recordsRead = 0;
   const activity = {
     label: `reading ${rowTerms(log.header.noun).plural}`,
@@ -160,13 +155,13 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   };
   try {
     const plan = await withProgress(context, activity, () =>
-      planRun(runs, session, () => {
+      planRun(runs, sources, () => {
         recordsRead += 1;
       }),
     );
     // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
     if (stop.cause) throw stop.cause;
-    return { session, plan, guardError: guardErrorOf(log.rows.length, plan, flags) };
+    return { sources, plan, guardError: guardErrorOf(log.rows.length, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     if (stop.cause) throw stop.cause;
@@ -185,7 +180,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { client, records, concurrency }: SessionSources,
+  { records, concurrency }: SessionSources,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -200,10 +195,10 @@ async function writePlan(
   return stop.inTwoSteps(tellFirst, async () => {
     using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
-    const { saveStore } = client;
+    const { saveStore } = records.client;
     const { canReadEach } = records.port.abilities;
-    const limits = { concurrency, canReadEach, maxErrors, stop };
-    const keeper = createRowKeeper(journal, { rowsToWrite, saveStore, ...limits });
+    const options = { rowsToWrite, saveStore, concurrency, canReadEach, maxErrors, stop };
+    const keeper = createRowKeeper(journal, options);
     const { counts } = keeper;
     const { begin, log } = journal;
     const { kind, flags } = log.header;

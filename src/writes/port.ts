@@ -39,8 +39,13 @@ export interface RecordPort {
   readonly limits: CallLimits;
   /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
   readonly isRun: boolean;
-  /** Reads one record. @throws CliError if there is no reading; an interruption. */
-  read(id: bigint, options?: CallOptions): Promise<Reading>;
+  /**
+   * Reads one record.
+   *
+   * @param isOffList true if the whole list was just read, and lacks the record.
+   * @throws CliError if there is no reading; an interruption.
+   */
+  read(id: bigint, options?: CallOptions, isOffList?: boolean): Promise<Reading>;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
   /**
@@ -102,12 +107,12 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     abilities,
     limits: service.limits,
     isRun: run !== undefined,
-    async read(id, options) {
+    async read(id, options, isOffList = false) {
       const toReading = (record: ServiceRecord): Reading => ({
         record: sendsEtags ? record : { ...record, etag: undefined },
       });
       const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
-      if (!found.notFound || found.notFound.details.author === 'service') return found;
+      if (!found.notFound || found.notFound.details.author === 'service' || isOffList) return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
       if (!operations.has(ids.list)) throw found.notFound;
       const listed = await readFromList(client, name, id, options).catch(readingOfError);
