@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
 import type { Io, OutputStream } from '../../src/process/io.ts';
+import { withoutFiles } from './environment.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The current folder by default, so that no test writes into the project. */
@@ -10,7 +11,7 @@ const emptyFolder = temporaryFolder();
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
-  /** Added to a store in memory, and to folders that cannot exist. */
+  /** Added to `withoutFiles`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Streams that are terminals, by default with 80 columns. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
@@ -80,12 +81,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     keyboard: () => undefined,
     stdout: output('stdout'),
     stderr: output('stderr'),
-    env: {
-      PETSTORE_OFFLINE_STORE: ':memory:',
-      PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config',
-      PETSTORE_STATE_DIR: '/dev/null/petstore-state',
-      ...options.env,
-    },
+    env: { ...withoutFiles, ...options.env },
     cwd: options.cwd ?? emptyFolder,
     platform: 'linux',
     packageDir: process.cwd(),

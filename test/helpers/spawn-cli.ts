@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { vi } from 'vitest';
+import { withoutFiles } from './environment.ts';
 
 /** Options of the built program as a child process. It runs on the Node that PETSTORE_TEST_NODE names, or on this Node. */
 interface SpawnOptions {
   readonly stdin?: string;
-  /** Added to PATH, a store in memory, and folders that cannot exist. */
+  /** Added to PATH and `withoutFiles`. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** The path of another copy of the program. */
@@ -30,13 +31,7 @@ export function startCli(
 ): ChildProcess {
   return spawn(nodeBinary, [cli, ...argv], {
     cwd,
-    env: {
-      PATH: process.env.PATH,
-      PETSTORE_OFFLINE_STORE: ':memory:',
-      PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config',
-      PETSTORE_STATE_DIR: '/dev/null/petstore-state',
-      ...env,
-    },
+    env: { PATH: process.env.PATH, ...withoutFiles, ...env },
   });
 }
 
