@@ -1,13 +1,15 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { bindTo } from '../helpers/bound.ts';
+import { ownDescription } from '../helpers/own-description.ts';
 import { refusal } from '../helpers/recording-server.ts';
-import { failed, runCli } from '../helpers/run-cli.ts';
+import { failed } from '../helpers/run-cli.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
-import { stockShop, type Workspace } from '../helpers/stock-shop.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 
 // A write is applied if its answer shows it, or a reading afterwards; it failed only if the service itself has refused it.
 
 const apply = 'inventory apply stock.csv --yes';
+type Shop = Awaited<ReturnType<typeof stockShop>>;
 
 test.each([200, 201, 204])(
   'a %i without a body leaves a row unknown if a reading shows another value',
@@ -48,9 +50,9 @@ test.each([
 test('a service that requires If-Match gets the tag of each record, though the plan has read the list', async () => {
   await using shop = await stockShop(shelves(100, 5), { 'stock.csv': toCsv(shelves(100, 6)) });
   shop.sendsETags = true;
-  const env = await bindChanged(shop, (paths) => {
+  const env = await bindChanged(shop, ({ paths }) => {
     const parameter = { name: 'If-Match', in: 'header', required: true, schema: { type: 'string' } };
-    paths[entry].put.parameters = [...(paths[entry].put.parameters ?? []), parameter];
+    (paths[entry]!.put!.parameters as object[]).push(parameter);
   });
   expect(await shop.report(apply, { env })).toMatchObject({ code: 0, applied: 100 });
   expect(shop.writes().every(({ headers }) => headers['if-match'])).toBe(true);
@@ -220,26 +222,16 @@ test.each([
   expect((await shop.run('runs -o ids')).stdout).toBe('');
 });
 
-/** Binds the service's description without some of its operations; returns the environment of that profile. */
-function bindWithout(
-  workspace: Workspace,
-  ...operations: readonly (readonly [method: string, path: string])[]
-) {
-  return bindChanged(workspace, (paths) => {
-    for (const [method, path] of operations) delete paths[path][method];
-  });
+/** Binds the service to its description, changed by `change`. @returns the environment of the binding. */
+async function bindChanged(shop: Shop, change: Parameters<typeof ownDescription>[0]) {
+  return (await bindTo(shop, ownDescription(change), { env: shop.env })).env;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the paths of an OpenAPI document.
-async function bindChanged(workspace: Workspace, change: (paths: any) => void) {
-  const env = { PETSTORE_CONFIG_DIR: join(workspace.folder, 'config') };
-  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
-  change(spec.paths);
-  workspace.write('service.json', JSON.stringify(spec));
-  await runCli(['api', 'bind', join(workspace.folder, 'service.json')], {
-    env: { ...workspace.env, ...env },
+/** Binds the service to its description without some of the operations. */
+function bindWithout(shop: Shop, ...operations: readonly (readonly [method: string, path: string])[]) {
+  return bindChanged(shop, ({ paths }) => {
+    for (const [method, path] of operations) delete paths[path]?.[method];
   });
-  return env;
 }
 
 const [list, entry] = ['/store/inventory', '/store/inventory/{petId}'];

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../helpers/run-cli.ts';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { bindTo } from '../helpers/bound.ts';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
 import { openWorkspace, stockShop } from '../helpers/stock-shop.ts';
 
@@ -35,13 +36,9 @@ test.each([
 });
 
 test('the base path of a binding belongs to the target, and resume names the base URL of the run', async () => {
-  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'config') };
-  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
-  shop.write('service.json', JSON.stringify({ ...spec, servers: [{ url: '/v1' }] }));
-  expect((await shop.run('api bind service.json', { env })).code).toBe(0);
+  const { env } = await bindTo(shop, toOpenApi({ serverUrl: '/v1' }), { env: shop.env });
   expect((await shop.run('resume', { env })).stderr).toMatch(/^run r1 is finished: /);
-  shop.write('service.json', JSON.stringify({ ...spec, servers: [{ url: '/v2' }] }));
-  expect((await shop.run('api bind service.json', { env })).code).toBe(0);
+  await bindTo(shop, toOpenApi({ serverUrl: '/v2' }), { env });
   const moved = await shop.run('resume r1', { env });
   const url = `http://localhost:${new URL(shop.url).port}`;
   expect(moved.stderr).toContain(`run r1 wrote to ${url}/v1, and this command goes to another service`);
@@ -52,9 +49,8 @@ test.each([
   ['another path', '/counts/{petId}'],
   ['another store, which a parameter names', '/store/inventory/{petId}?store=8'],
 ])('a run does not go on with a binding that writes to %s', async (_, route) => {
-  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'other-config') };
-  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
-  const { put, ...entry } = spec.paths['/store/inventory/{petId}'];
+  const spec = toOpenApi({ serverUrl: '/v1' });
+  const { put, ...entry } = spec.paths['/store/inventory/{petId}'] ?? {};
   const [path = ''] = route.split('?');
   const store = { name: 'store', in: 'query', schema: { type: 'string' } };
   const paths = {
@@ -66,9 +62,8 @@ test.each([
       parameters: entry.parameters,
     },
   };
-  shop.write('moved.json', JSON.stringify({ ...spec, paths, servers: [{ url: '/v1' }] }));
-  const bind = ['api', 'bind', 'moved.json', '--map', `updateInventory=PUT ${route}`];
-  expect((await shop.run(bind, { env })).code).toBe(0);
+  const maps = [`updateInventory=PUT ${route}`];
+  const { env } = await bindTo(shop, { ...spec, paths }, { env: shop.env, maps });
   for (const line of ['resume r1', 'undo r1', 'resume'])
     expect((await shop.run(line, { env })).stderr).toBe(
       'error: run r1 was made with another binding; nothing was sent\nhint: bind the service as it was: updateInventory was PUT /store/inventory/{petId}\n',
@@ -77,16 +72,13 @@ test.each([
 
 test('a delivery is not booked twice because a binding splits the same URL in another way', async () => {
   await using shop = await stockShop([], { 'd.csv': 'petId,change\n1,1\n' });
-  const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'config') };
   shop.misbehave = ({ quantity = 5 }) => ({ body: { petId: 1, quantity, status: 'sold' } });
-  const spec = JSON.parse((await runCli('api spec -o json')).stdout);
+  const spec = toOpenApi();
   const paths = Object.fromEntries(Object.entries(spec.paths).map(([path, item]) => [`/v1${path}`, item]));
   const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
-  shop.write('long.json', JSON.stringify({ ...spec, paths, servers: [{ url: '/' }] }));
-  expect((await shop.run('api bind long.json', { env })).code).toBe(0);
+  const { env } = await bindTo(shop, { ...spec, paths }, { env: shop.env });
   expect(await shop.report(deliver, { env })).toMatchObject({ code: 0, applied: 1 });
-  shop.write('short.json', JSON.stringify({ ...spec, servers: [{ url: '/v1' }] }));
-  expect((await shop.run('api bind short.json', { env })).code).toBe(0);
+  await bindTo(shop, toOpenApi({ serverUrl: '/v1' }), { env });
   const { code, error } = await shop.report(deliver, { env });
   expect({ code, error }).toMatchObject({ code: 2, error: { code: 'other_profile' } });
 });

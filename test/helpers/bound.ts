@@ -4,8 +4,9 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Bound {
   readonly home: string;
+  /** The environment of a command with this binding. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command against the service, without retries. */
+  /** Runs a command against the service, by default without retries. */
   readonly run: Runner;
   /** Runs a command that must succeed, and returns its stdout. */
   done(...run: Parameters<Runner>): Promise<string>;
@@ -32,10 +33,9 @@ export async function bindTo(
     PETSTORE_STATE_DIR: `${home}/state`,
     PETSTORE_OFFLINE_STORE: `${home}/store.json`,
     PETSTORE_BASE_URL: service.url,
-    PETSTORE_RETRIES: '0',
     ...furtherEnv,
   };
-  const run = runnerWith({ env });
+  const run = runnerWith({ env: { PETSTORE_RETRIES: '0', ...env } });
   const text = typeof description === 'string' ? description : JSON.stringify(description ?? '');
   const flags = maps.flatMap((map) => ['--map', map]);
   const source = description === undefined ? [] : ['-'];

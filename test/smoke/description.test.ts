@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openConfig } from '../helpers/config-folder.ts';
-import { boundTo, type Description, smoke, smokeOf } from './run.ts';
+import type { Description } from '../helpers/own-description.ts';
+import { boundTo, smoke, smokeOf } from './run.ts';
 import {
   type Change,
   changing,

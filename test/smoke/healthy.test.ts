@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';
+import type { Description } from '../helpers/own-description.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { boundTo, type Description, requireToken } from './run.ts';
+import { boundTo, requireToken } from './run.ts';
 import {
   type Change,
   changing,

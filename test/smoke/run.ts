@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
-import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
-import { openConfig } from '../helpers/config-folder.ts';
+import { type Bound, bindTo } from '../helpers/bound.ts';
+import { type Description, ownDescription } from '../helpers/own-description.ts';
 import type { ReceivedRequest } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { type Change, startService } from './service.ts';
@@ -54,26 +54,9 @@ export async function smokeOf(
   return { ...(await smoke(service.url, flags)), requests: service.requests };
 }
 
-/** The description of the local server, as tests change it. */
-export interface Description {
-  paths: Record<string, Record<string, JsonObject & { responses: Record<string, JsonObject> }>>;
-  components: {
-    schemas: Record<string, JsonObject & { properties: Record<string, JsonObject> }>;
-  } & JsonObject;
-  security?: JsonObject[];
-}
-
-/** Makes a config that is bound to the description of the local server, changed by `change`. @returns the environment for the config. */
-export async function boundTo(
-  url: string,
-  change: (document: Description) => void,
-): Promise<Record<string, string>> {
-  const document = JSON.parse(JSON.stringify(toOpenApi({ serverUrl: url }))) as Description;
-  change(document);
-  const { env, run } = openConfig({ 'base-url': url });
-  const { code, stderr } = await run('api bind -', { stdin: JSON.stringify(document) });
-  if (code !== 0) throw new Error(stderr);
-  return env;
+/** Binds a service to the description of the local server, changed by `change`. @returns the environment of the binding. */
+export async function boundTo(url: string, change: (document: Description) => void): Promise<Bound['env']> {
+  return (await bindTo({ url, requests: [] }, ownDescription(change, url))).env;
 }
 
 /** Adds a security scheme to a description, and requires it for every operation. */

@@ -6,10 +6,11 @@ import type { Signal } from '../../src/process/errors.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
 import { openConfig } from '../helpers/config-folder.ts';
+import type { Description } from '../helpers/own-description.ts';
 import type { ReceivedRequest } from '../helpers/recording-server.ts';
 import { failed, fakeIo } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { boundTo, type Description, smoke } from './run.ts';
+import { boundTo, smoke } from './run.ts';
 import {
   type Change,
   changing,
