@@ -69,20 +69,50 @@ export async function* readList(
   const lastHeld = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
   const mostHeld = needsWhole ? lastHeld : 0;
   const held: ServiceRecord[][] = [];
+  let count = 0;
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   for (; !page.done; page = await pages.next()) {
     const matching = page.value.filter(matches);
     held.push(matching);
+    count += page.value.length;
     remaining -= matching.length;
     if (remaining <= 0) return yield* held;
     yield* held.splice(0, Math.max(0, held.length - mostHeld));
   }
-  const { whyCut = narrowed, whyShifted, note } = page.value;
+  const {
+    whyCut = narrowed ?? (await whyLimited(operation, size, count, open)),
+    whyShifted,
+    note,
+  } = page.value;
   if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
   const why = whyCut ?? whyShifted;
   if (why !== undefined && needsWhole) throw new CutListError(why, operation, whyCut === undefined);
   if (why !== undefined) notify({ kind: 'warning', text: `there may be more records: ${why} (${id})` });
   yield* held;
+}
+
+/**
+ * Finds out in a clause whether a list that petstore cannot page through has more records than it answered. Its description has a page
+ * size, and may say nothing of the size that the service takes by itself.
+ *
+ * @param size the page size that was asked for.
+ * @param count the number of records that were read.
+ * @param open asks for the list with a page size.
+ */
+async function whyLimited(
+  { paging, parameters }: Operation,
+  size: number | undefined,
+  count: number,
+  open: (size: number) => AsyncGenerator<ServiceRecord[], unknown>,
+): Promise<string | undefined> {
+  const limit = parameters.find(({ name }) => name === 'limit');
+  if (!limit || paging?.kind !== 'unknown' || count === 0) return undefined;
+  if (size !== undefined)
+    return count === Number(limit.serviceDefault) ? `it answered exactly its default of ${count}` : undefined;
+  const { value } = await open(count + 1).next();
+  return Array.isArray(value) && value.length > count
+    ? `it answers ${count} records, and more with ${limit.wireName}=${count + 1}`
+    : undefined;
 }
 
 /**

@@ -26,6 +26,14 @@ const cut: Record<string, Shape> = {
     page: firstTwo,
     parameters: [inQuery('limit', { type: 'integer', default: 2, maximum: 2 })],
   },
+  'a default size that its description does not have': {
+    page: (records, url) => records.slice(0, Number(url.searchParams.get('limit') ?? 2)),
+    parameters: [inQuery('limit', { type: 'integer' })],
+  },
+  'a largest size that is its default': {
+    page: firstTwo,
+    parameters: [inQuery('limit', { type: 'integer', default: 2 })],
+  },
   'a cursor that only its description has': {
     page: firstTwo,
     parameters: [inQuery('limit', { type: 'integer', maximum: 2 }), inQuery('cursor', { type: 'string' })],
