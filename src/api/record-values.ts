@@ -12,7 +12,7 @@ export const [defaultStatus] = petStatuses;
 export const int64Max = 9223372036854775807n;
 
 /** The rule for ids, a clause for messages. */
-export const idRequirement = `must be an integer from 0 to ${int64Max}`;
+export const idRequirement = `must be a whole number from 0 to ${int64Max}`;
 
 /** Reads an id: decimal digits from 0 to `int64Max`. */
 export function toId(text: string): bigint | undefined {

@@ -47,7 +47,7 @@ export async function chooseRun(
       'give the --profile, the --base-url or --offline of that run, and its tenant if it had one',
     );
   requireSameService(run, context.settings, await context.contract());
-  const refusal = verb === 'resume' ? resumeRefusal(context, list, run) : undoRefusal(run, id);
+  const refusal = verb === 'resume' ? resumeRefusal(context, list, run) : undoRefusal(context, run, id);
   if (refusal) throw refusal;
   return run;
 }
@@ -92,7 +92,11 @@ function findLaterRun(list: RunList, run: Run): Run | undefined {
 }
 
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
-function undoRefusal({ id, header, state }: Run, askedId: string | undefined): UsageError | undefined {
+function undoRefusal(
+  context: Context,
+  { id, header, state }: Run,
+  askedId: string | undefined,
+): UsageError | undefined {
   const { kind, noun, undoes } = header;
   if (runKinds[kind].canBeUndone) return undefined;
   if (undoes !== undefined && (askedId === undefined || state !== 'finished')) return undefined;
@@ -101,9 +105,10 @@ function undoRefusal({ id, header, state }: Run, askedId: string | undefined): U
       `undo ${id}: this run is itself an undo, of run ${undoes}, and cannot be undone`,
       `apply the file of run ${undoes} again`,
     );
+  const createCommand = followUpCommand(context, [noun, 'create', '--from', '<file>']);
   const note = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
     `undo ${id}: this run removed records, which cannot be undone`,
-    `\`petstore runs show ${id} -o json\` prints the removed records, and \`petstore ${noun} create --from\` creates them again${note}`,
+    `\`petstore runs show ${id} -o json\` prints the removed records, and \`${createCommand}\` creates them again${note}`,
   );
 }

@@ -164,7 +164,7 @@ function claimOnUndo(
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
 function leaveToPerson({ id }: Run, doubt: Doubt): Outcome {
-  const message = `run ${id} has changed this record or wanted to, so its value does not show whether this row was written: look at the record, then use \`runs settle\``;
+  const message = `run ${id} has changed this record, or tried to, so its value does not show whether this row was written: look at the record, then use \`runs settle\``;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 
@@ -174,7 +174,7 @@ function claimOfUndoneRow(id: string, undoneRow: RunRow, row: RunRow): Outcome |
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied' && row.id !== undefined) return undefined;
   if (state === 'applied')
-    return { kind: 'failed', reason: { code: 'no_id', message: 'no answer told the id of its record' } };
+    return { kind: 'failed', reason: { code: 'no_id', message: 'no answer gave the id of its record' } };
   const message = `it is unknown whether run ${id} wrote this record: look at the record, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };

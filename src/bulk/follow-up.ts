@@ -78,8 +78,8 @@ export function settleFollowUp(
   const command = followUpCommand(context, ['runs', 'settle', run, ...names, '--as', 'applied']);
   const records = names.length > 1 ? 'records' : 'record';
   const firstStep =
-    findCommand === undefined ? `look at the ${records}, and` : `look for the record: ${findCommand}; then`;
-  return { command, hint: `${firstStep} say what happened: ${command}, or --as failed` };
+    findCommand === undefined ? `look at the ${records}, then` : `look for the record: ${findCommand}; then`;
+  return { command, hint: `${firstStep} say what happened: ${command}, or the same with --as failed` };
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */

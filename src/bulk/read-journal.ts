@@ -196,6 +196,6 @@ export function readUnreadableHead(path: string): UnreadableHead {
 function unreadableError(path: string, why: string, otherWay = ''): CliError {
   return new CliError('usage', `${path}: this journal cannot be read: ${why}`, {
     code: 'invalid_input',
-    hint: `${otherWay}check the records of its rows, then move the file away; after that petstore does not know what the run booked`,
+    hint: `${otherWay}check the records of its rows, then move the file away; petstore then forgets what the run booked`,
   });
 }

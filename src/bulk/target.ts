@@ -96,7 +96,7 @@ export async function lockTarget(
     const remainingMs = endsAt - monotonicMs();
     const holder = [result.work, `process ${result.process}`].filter(Boolean).join(', ');
     if (remainingMs <= 0)
-      throw new CliError('unavailable', `another run holds this service: ${holder}`, {
+      throw new CliError('unavailable', `another run has locked this service: ${holder}`, {
         code: 'locked',
         hint: `give --lock-wait 10m, or ${result.remedy}`,
         retryable: true,

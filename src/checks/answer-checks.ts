@@ -26,7 +26,7 @@ import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts'
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
-  'check that the base URL is that of the API, and needs no login. If the API has other paths, `petstore api bind` reads them from its description';
+  'check that the base URL is that of the API and needs no login, or bind the paths of its description with `petstore api bind`';
 
 /**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.
@@ -129,7 +129,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
     return { ...findingOfError(error), exitCode: undefined };
   }
   const [failure] = failures;
-  if (!failure) return pass(`the condition held in ${askCount} answers in a row, each on a new connection`);
+  if (!failure) return pass(`each condition held in ${askCount} answers in a row, each on a new connection`);
   const hint = 'check that every replica has the new version';
   return fail(`${failure.reason}, in ${failures.length} of ${askCount} answers`, { ...failure, hint });
 }

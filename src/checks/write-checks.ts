@@ -253,6 +253,10 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
     }
   }
   if (remaining.length === 0) return findings;
-  const count = countText(remaining.length, 'record is', 'records are');
-  return [fail(`${count} or may be left; look at each, and delete it by hand: ${remaining.join('; ')}`)];
+  const request = countText(
+    remaining.length,
+    'record may be left: look at it, and delete it by hand',
+    'records may be left: look at each, and delete them by hand',
+  );
+  return [fail(`${request}: ${remaining.join('; ')}`)];
 }

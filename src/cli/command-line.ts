@@ -56,7 +56,7 @@ export async function readCommandLine(
   const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
   const unknown = findUnknown(table, flagAt === -1 ? meaning : findMeaning(table, argv.slice(0, flagAt)));
   const isIncomplete = unknown !== undefined || (!action && !problem);
-  // bin/petstore.js answers most of these lines without the program.
+  // `without-program.ts` answers most of these lines.
   if (asksForHelp(argv) || isIncomplete)
     return {
       flags,
@@ -161,7 +161,7 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
   if (problem?.kind !== 'unknown-flag') return new UsageError(`${name}: ${problem?.message}`, seeHelp);
   const [flagName = '', ...values] = problem.word.split('=');
   // The value of an unknown flag may be a token.
-  const sentence = `${name}: unknown option '${flagName}${values.length > 0 ? '=…' : ''}'`;
+  const sentence = `${name}: unknown flag '${flagName}${values.length > 0 ? '=…' : ''}'`;
   const names = Object.values(flagsOf(command)).map(nameOf);
   const near = closestWord(
     flagName,

@@ -124,8 +124,8 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
   const topicFlags = Object.values(commandFlags(command)).filter(({ topic }) => topic !== undefined);
   const names = topicFlags.map(({ syntax }) => syntax.split(' ')[0]).join(', ');
-  const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
-  return `${also}also -o, --fields, --sort, …: petstore help flags`;
+  const also = names === '' ? '' : `More flags (${names}): petstore help ${topicFlags[0]?.topic}\n`;
+  return `${also}Flags of all commands, such as -o and --fields: petstore help flags`;
 }
 
 /**

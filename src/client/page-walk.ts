@@ -24,7 +24,7 @@ const maxRecords = 10_000_000;
 interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly whyCut?: string | undefined;
-  /** Why records may be missing that another reading would have, a clause: a deletion shifts all records behind it. */
+  /** A clause that says why this reading may lack records: a deletion shifts all records behind it. */
   readonly whyShifted?: string | undefined;
   /** A remark about how a whole list ends, a clause. */
   readonly note?: string | undefined;
@@ -190,7 +190,7 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
     case 'unknown': {
       if (whyCut) return undefined;
       if (paging.by !== undefined && count > 0)
-        return { whyCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
+        return { whyCut: `its pages use ${paging.by}, which petstore cannot follow` };
       return isFull ? { whyCut: `it answered a full page of ${count}, without a link to the next` } : {};
     }
     case 'link': {

@@ -30,7 +30,7 @@ export class CutListError extends CliError {
 }
 
 const cutHint =
-  'ask the owner of the service for a list that can be read to its end; if you gave a name, its id needs no list';
+  'ask the owner of the service for a list that can be read to its end; if you gave a name, give the id instead';
 
 /**
  * Reads a list to its end, page by page. A page is requested when the caller asks for it. A filter that the service lacks is

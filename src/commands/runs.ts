@@ -20,7 +20,7 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List past runs, the newest first',
   description:
-    'Lists the runs that this machine has kept: apply, inventory edit, create, update and delete --from, and undo. They are those of all services: --fields id,file,target shows the service of each. A command that names its records by ids is not a run.',
+    'Lists the runs that this machine has kept: apply, inventory edit, create, update and delete --from, and undo. The list has the runs on all services; --fields id,file,target shows which. A command that names its records by ids is not a run.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: {
     limit: listFlags.limit,

@@ -68,7 +68,7 @@ const intentFlags = {
   relative: flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts'),
   delivery: value(
     '--delivery <number>',
-    'the number of the delivery, which is booked once; --relative needs it',
+    'the number of the delivery note; a delivery is booked once; --relative needs it',
     { parse: parseText },
   ),
   again: flag('--again', 'with --relative: book rows even if they were booked before'),

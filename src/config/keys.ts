@@ -229,7 +229,7 @@ export function parseColumnMap(texts: readonly string[]): Readonly<Record<string
     const plainName = name.toLowerCase().replaceAll('_', '').replace('change', 'quantity');
     const field = countFields.find((candidate) => candidate.toLowerCase() === plainName);
     if (!field || column === '')
-      throw new ValueError('must be petId=<column>, quantity=<column> or expected=<column>');
+      throw new ValueError('must be petId=<column>, quantity=<column>, change=<column> or expected=<column>');
     if (map[field] !== undefined) throw new ValueError(`gives ${field} two columns`);
     map[field] = column;
   }

@@ -36,7 +36,7 @@ export function parseQuantity(text: string): number {
 /** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError for any other text. */
 export function parseChange(text: string): number {
   const change = toChange(text);
-  if (change === undefined) throw new ValueError('must be an integer such as +5 or -5');
+  if (change === undefined) throw new ValueError(changeRule);
   return change;
 }
 

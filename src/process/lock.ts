@@ -72,7 +72,7 @@ async function acquire(lock: string, deadline: number, work: string): Promise<()
       release();
     } else if (monotonicMs() >= deadline) {
       const { process, remedy } = toHolder(lock, other ?? '');
-      throw new CliError('failed', `lock ${lock}: process ${process} holds it`, {
+      throw new CliError('failed', `${lock.slice(0, -'.lock'.length)} is locked by process ${process}`, {
         hint: remedy,
         retryable: true,
       });

@@ -171,7 +171,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ],
   [
     '{"id":[3],"qty":1}\n{"id":4,"qty":["5"]}\n',
-    ['1: id: must be an integer from 0 to 9223372036854775807', `2: qty: ${quantityRule}`],
+    ['1: id: must be a whole number from 0 to 9223372036854775807', `2: qty: ${quantityRule}`],
     lines,
   ],
   ['petId;quantity\n1;8,00\n', [expect.stringContaining("2: quantity '8,00': must be")], { decimal: '.' }],

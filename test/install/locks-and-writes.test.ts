@@ -116,7 +116,7 @@ describe('a lock', () => {
   test('that stays held is an error that names its process, after the wait', async () => {
     const path = join(folder, 'held');
     const child = await holder(path);
-    const message = `lock ${path}.lock: process ${child.pid} holds it`;
+    const message = `${path} is locked by process ${child.pid}`;
     await expect(takeLock(path, 50)).rejects.toMatchObject({ kind: 'failed', message });
     child.kill('SIGKILL');
   });
@@ -146,7 +146,7 @@ describe('a lock', () => {
   ])('of a process of %s is never taken over', async (_, host) => {
     const path = join(folder, 'elsewhere');
     fs.writeFileSync(`${path}.lock`, `4194305 5 ${host}`);
-    const message = `lock ${path}.lock: process 4194305 of ${host} holds it`;
+    const message = `${path} is locked by process 4194305 of ${host}`;
     const hint = `wait for that process to end; if it is gone, remove ${path}.lock`;
     await expect(takeLock(path, 0)).rejects.toMatchObject({ message, details: { hint } });
   });
@@ -167,14 +167,14 @@ describe('a lock', () => {
     fs.symlinkSync(real, link);
     await withLock(link, async () => {
       expect(holderOf(real)?.process).toBe(String(process.pid));
-      await expect(takeLock(real, 20)).rejects.toThrow('holds it');
+      await expect(takeLock(real, 20)).rejects.toThrow('is locked by');
     });
   });
 
   test('is never an unrelated file, which stays as it is', async () => {
     const path = join(folder, 'taken');
     fs.writeFileSync(`${path}.lock`, 'mine');
-    await expect(takeLock(path, 0)).rejects.toThrow('process (not known yet) holds it');
+    await expect(takeLock(path, 0)).rejects.toThrow('is locked by process (not known yet)');
     expect(fs.readFileSync(`${path}.lock`, 'utf8')).toBe('mine');
   });
 });

@@ -144,7 +144,7 @@ test.each(gone)('petstore %s no longer exists and is a usage error', async (line
     .findLast((word) => word.startsWith('-'))
     ?.replace(/=.*/, '')
     .replace(/^-o$/, '--output');
-  const ofFlag = `.*unknown option '${flag}(=…)?'|${flag}( '.*')?: .*must be `;
+  const ofFlag = `.*unknown flag '${flag}(=…)?'|${flag}( '.*')?: .*must be `;
   expect(stderr).toMatch(
     new RegExp(
       `^error: (${flag ? ofFlag : `.*'(${words.join('|').replaceAll('*', '\\*')})'|.*too many arg`})`,

@@ -129,7 +129,7 @@ test.each(['inventory set 1 777 --offline', 'offline reset --yes'])(
     await runCli('pets list --offline', { env });
     const before = readFileSync(file);
     const run = await withLock(file, () => runCli(`${line} --timeout 2s`, { env }));
-    expect(run).toMatchObject(failed(1, `process ${process.pid} holds it`));
+    expect(run).toMatchObject(failed(1, `locked by process ${process.pid}`));
     expect(run.stderr).not.toContain(mayBe);
     await sleep(300);
     expect(readFileSync(file)).toEqual(before);

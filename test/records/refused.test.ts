@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, type Line, runAt } from '../helpers/run-cli.ts';
 
-const noId = (text: string) => `id '${text}': must be an integer from 0 to 9223372036854775807`;
+const noId = (text: string) => `id '${text}': must be a whole number from 0 to 9223372036854775807`;
 const noCount = (text: string) => `quantity '${text}': must be a whole number from 0 to 9007199254740991`;
 
 /** Command lines that are wrong, and what the error says. */
@@ -38,7 +38,7 @@ const wrong: readonly (readonly [Line, string])[] = [
     "--sort: pets have no field 'colour'; they have id, name, category, status, categoryId",
   ],
   [['pets', 'list', '--category', ''], "--category '': must not be empty"],
-  ['pets list --category 99999999999999999999', 'must be an integer from 0 to 9223372036854775807'],
+  ['pets list --category 99999999999999999999', 'must be a whole number from 0 to 9223372036854775807'],
   ['pets list --watch', '--watch: the output must be a table on a terminal'],
   ['pets list --watch 500ms', "--watch '500ms': must be a duration of at least 1s"],
   ['pets list --watch often', "--watch 'often': is not a duration"],
@@ -46,7 +46,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['categories update 1', 'update category: nothing to change\n'],
   ['orders create', 'create order: --pet and --quantity are missing\n'],
   ['orders create --pet 1', 'create order: --quantity is missing\n'],
-  ['orders create --pet 1.5', "--pet '1.5': must be an integer from 0 to 9223372036854775807"],
+  ['orders create --pet 1.5', "--pet '1.5': must be a whole number from 0 to 9223372036854775807"],
   ['orders create --pet 1 --quantity -1', "--quantity '-1': must be a whole number from 0"],
   ['orders create --pet 1 --quantity 1e3', "--quantity '1e3': must be a whole number from 0"],
   ['orders create --pet 1 --ship-date 2027-02-30', "--ship-date '2027-02-30': must be a date such as"],
@@ -56,14 +56,20 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['orders list --open --complete', "option '--open' cannot be used with option '--complete'\n"],
   ['orders update 1', 'update order: nothing to change\n'],
   ['inventory set 4', "inventory set: missing required argument 'quantity'\n"],
-  ['inventory adjust 4 −1', 'must be an integer such as +5 or -5'],
+  ['inventory adjust 4 −1', 'must be a whole number with or without a sign in front, such as 24, +24 or -3'],
   ['inventory set 4 -1', noCount('-1')],
   ['inventory set 4 1.0', noCount('1.0')],
   [['inventory', 'set', '4', ''], noCount('')],
   ['inventory set 4 9007199254740992', noCount('9007199254740992')],
-  ['inventory set -1 1', "petId '-1': must be an integer from 0 to 9223372036854775807\n"],
-  ['inventory adjust 4 five', "change 'five': must be an integer such as +5 or -5\n"],
-  ['inventory adjust 4 1.5', "change '1.5': must be an integer such as +5 or -5\n"],
+  ['inventory set -1 1', "petId '-1': must be a whole number from 0 to 9223372036854775807\n"],
+  [
+    'inventory adjust 4 five',
+    "change 'five': must be a whole number with or without a sign in front, such as 24, +24 or -3\n",
+  ],
+  [
+    'inventory adjust 4 1.5',
+    "change '1.5': must be a whole number with or without a sign in front, such as 24, +24 or -3\n",
+  ],
   ['inventory list --below -1', "--below '-1': must be a whole number from 0 to 9007199254740991\n"],
   ['overview -o csv', 'overview is printed as table, json, jsonl or yaml'],
   ['overview -o ids', 'overview is printed as table, json, jsonl or yaml\n'],

@@ -76,7 +76,7 @@ test('the page has an article for every operation, with its method, path and sum
     expect(byId.get(id)?.includes('<form')).toBe(id !== 'listOrders');
   }
   expect(byId.get('listOrders')).toContain('The service asks that this operation is not tried');
-  expect(byId.get('getPet')).toContain('>deprecated, will be sunset on 2027-12-31</span>');
+  expect(byId.get('getPet')).toContain('>deprecated, ends on 2027-12-31</span>');
   expect(byId.get('updateOrder')).toContain('>beta</span>');
   expect(byId.get('deleteInventory')).toContain('>experimental</span>');
 });
@@ -252,7 +252,7 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
     const session = await reader.context().newCDPSession(reader);
     await session.send('Emulation.setScriptExecutionDisabled', { value: true });
     await reader.goto(`${serving.url}/docs`);
-    expect(await reader.locator('article#getPet').innerText()).toContain('will be sunset on 2027-12-31');
+    expect(await reader.locator('article#getPet').innerText()).toContain('ends on 2027-12-31');
     expect(await reader.locator('noscript p').isVisible()).toBe(true);
     expect(await reader.locator('#getPet form button').isDisabled()).toBe(true);
   });

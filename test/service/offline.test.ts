@@ -97,7 +97,7 @@ test.each([
   ['{"pets": [{"id": 1, "categoryId": 1}]}', '/pets/0/name: is required'],
   ['{"pet": []}', '/pet'],
   ['{"categories": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}', '/categories/1/id: occurs twice'],
-  ['{"categories": [{"id": -1, "name": "a"}]}', '/categories/0/id: must be an integer from 0'],
+  ['{"categories": [{"id": -1, "name": "a"}]}', '/categories/0/id: must be a whole number from 0'],
   ['{"inventory": [{"petId": 1, "quantity": 1}]}', '/inventory/0/petId: is not a pet of the file'],
 ])('a file that does not hold a shop is an error and stays unchanged: %s', async (text, why) => {
   await send('GET', '/pets');

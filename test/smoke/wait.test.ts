@@ -88,7 +88,7 @@ describe.concurrent('the wait for a deployment', () => {
       conditions.flatMap((condition) => ['--wait-for', condition]),
     );
     expect(run.code).toBe(0);
-    const reason = 'the condition held in 10 answers in a row, each on a new connection';
+    const reason = 'each condition held in 10 answers in a row, each on a new connection';
     expect(run.check('reach/version')).toMatchObject({ result: 'pass', reason });
     const note = 'waiting up to 60 s for the service: reach/version: header x-commit is old';
     expect(run.stderr).toContain(note);

@@ -83,7 +83,7 @@ test.each([
   ],
   [
     'set import-map petId',
-    "import-map 'petId': must be petId=<column>, quantity=<column> or expected=<column>",
+    "import-map 'petId': must be petId=<column>, quantity=<column>, change=<column> or expected=<column>",
   ],
   ['set timeot 3s', "unknown key 'timeot'"],
   ['unset timeot', "unknown key 'timeot'"],
@@ -202,7 +202,7 @@ test('create keeps the base URL and the file of the token, and no flag of anothe
   expect(config.read()).toEqual({ profile: 'a', profiles: { a, b: { 'base-url': 'http://b' } } });
   for (const flag of ['--rate 5', '--protected', '--tenant north', '--use'])
     expect((await profile(`create x --base-url http://a ${flag}`)).stderr).toContain(
-      `unknown option '${flag.split(' ')[0]}'`,
+      `unknown flag '${flag.split(' ')[0]}'`,
     );
 });
 

@@ -101,7 +101,7 @@ const bind = verb({
     ),
     basePath: value(
       '--base-path <path>',
-      'the path below which the operations lie, whatever the description says; / for none',
+      'the base path of the operations, in place of that of the description; / for none',
       { parse: parseBasePath },
     ),
     withToken: flag(

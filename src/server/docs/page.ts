@@ -122,7 +122,7 @@ function renderResponses(docsOperation: DocsOperation): Html {
 function badgesOf(operation: DocsOperation['operation']): HtmlPart {
   const { deprecated, 'x-deprecated-sunset': sunset, 'x-stability': stability } = operation;
   const badges = [
-    deprecated === true && (sunset ? `deprecated, will be sunset on ${sunset}` : 'deprecated'),
+    deprecated === true && (sunset ? `deprecated, ends on ${sunset}` : 'deprecated'),
     stability,
   ];
   return badges.map((badge) => badge && html` <span class="badge">${badge}</span>`);
