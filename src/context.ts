@@ -36,7 +36,7 @@ export interface Context extends Pick<Notices, 'notice'> {
   readonly settings: Settings;
   /** True if --quiet or the settings hide notes and progress. */
   readonly quiet: boolean;
-  /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
+  /** The operations of the built-in contract, or those of the description that the profile or the origin is bound to. */
   contract(): Promise<Contract>;
   /** Reads the token, once for all clients, because a token-command may ask for a PIN. */
   readToken(setting: TokenSetting): Promise<string>;

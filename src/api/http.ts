@@ -11,8 +11,8 @@ export function isPath(text: string): boolean {
 }
 
 /**
- * Returns a clause that says why the URL parser would make another path of a path, with or without a query: it resolves dot
- * segments, also escaped ones, drops control characters and reads a backslash as a slash. Such a path could name another record.
+ * Says in a clause why the URL parser would change a path, with or without a query: it resolves dot segments, also escaped ones,
+ * drops control characters and reads a backslash as a slash. Such a path could name another record.
  */
 export function whyUnsafePath(path: string): string | undefined {
   if (/[\x00-\x1f\x7f\\]/.test(path)) return 'must not contain controls or backslashes';

@@ -75,7 +75,8 @@ export interface Parameter {
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
   /**
-   * The service's default, or the value of `--map`. If a request leaves the parameter out, the list has only the records with this value.
+   * The service's default, or the value of `--map`. Of a filter: a request without it gets only the records with this value. Of `limit`: the
+   * size of a page.
    */
   readonly serviceDefault?: string | undefined;
   /** A constant that every request sends, for a parameter that the table does not have. */
@@ -111,7 +112,7 @@ export interface BodyField {
   /** The service's name of the field. */
   readonly wireName: string;
   readonly required: boolean;
-  /** The bounds of its values in the description. The table has them only for a status, because commands offer its values. */
+  /** The bounds of its values in the description. The table has none. */
   readonly bounds?: Bounds | undefined;
   /** A value that the description states, or an empty list. */
   readonly example?: JsonValue | undefined;

@@ -1,10 +1,11 @@
 import type { Noun } from '../api/nouns.ts';
-import { fieldsOf, indexOfId, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { isNumber } from '../process/exact-json.ts';
+import { indexOfId } from '../process/sorted.ts';
 import { decide } from '../writes/decide.ts';
 import { namesIn, type RecordPort } from '../writes/port.ts';
 import { type Doubt, doubtOf, type Intent, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';

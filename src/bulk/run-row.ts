@@ -1,5 +1,6 @@
-import { findFirstIndex, type RecordValue } from '../api/record-values.ts';
+import type { RecordValue } from '../api/record-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { findFirstIndex } from '../process/sorted.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Intent, type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
 

@@ -25,7 +25,10 @@ const flags = v.object({
   createMissing: v.optional(v.boolean()),
 });
 
-/** The kinds of runs: the operation, the verb in a question, and whether `undo` can reverse it. */
+/**
+ * The kinds of runs: the operation, the verb in a question, and whether `undo` can reverse it. An undo may also delete: see
+ * `requireOperations`.
+ */
 export const runKinds = {
   apply: { operation: 'update', action: 'set', canBeUndone: true },
   edit: { operation: 'update', action: 'set', canBeUndone: true },

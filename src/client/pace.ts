@@ -15,7 +15,7 @@ const maxUnanswered = 20;
 const maxProbes = 10;
 /** The longest time between two of them, in milliseconds. A dead service is told within a minute. */
 const longestProbeMs = 3000;
-/** How long nothing at all may answer, neither the service nor a gateway. A pause does not count. */
+/** The longest time in which neither the service nor a gateway answers. A pause does not count. */
 const longestSilenceMs = 60_000;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */

@@ -1,4 +1,4 @@
-import type { ScalarTag } from 'yaml';
+import type { ScalarTag, Tags } from 'yaml';
 import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './exact-json.ts';
 import { unicodeEscapes } from './text.ts';
 
@@ -24,10 +24,11 @@ export async function loadYaml(): Promise<Yaml> {
     resolve: parseJson,
     stringify: ({ value }) => printJson(value),
   };
+  const customTags = (tags: Tags): Tags => [exactNumber, ...tags];
   return {
     print: (value) =>
       stringify(value, {
-        customTags: (tags) => [exactNumber, ...tags],
+        customTags,
         defaultStringType: 'QUOTE_DOUBLE',
         defaultKeyType: 'PLAIN',
         doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
@@ -37,7 +38,7 @@ export async function loadYaml(): Promise<Yaml> {
     parse: (text) =>
       narrow(
         parse(text, {
-          customTags: (tags) => [exactNumber, ...tags],
+          customTags,
           intAsBigInt: true,
           merge: true,
           logLevel: 'error',

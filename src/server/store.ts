@@ -1,7 +1,7 @@
 import type { NounName } from '../api/nouns.ts';
-import { indexOfId } from '../api/record-values.ts';
 import type { NewRecord, PetStatus } from '../api/schemas.ts';
 import { printJson } from '../process/exact-json.ts';
+import { indexOfId } from '../process/sorted.ts';
 import { hashOf } from '../process/text.ts';
 
 /** A record of a collection. It never changes: an update puts another object in its place. */
