@@ -1,16 +1,23 @@
 import type { Contract } from '../api/contract.ts';
-import type { NounName, OperationId } from '../api/nouns.ts';
+import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { type Operation, operations, takesId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import { withDefaultSignals } from '../process/io.ts';
 import { joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
-import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
+import {
+  type DocumentOperation,
+  type Obstacle,
+  obstacleText,
+  operationsIn,
+  type Route,
+  routeText,
+} from './document.ts';
 import { type Matches, matchOperations } from './match.ts';
 import { obstacleTo } from './obstacles.ts';
-import { isParameter } from './path-words.ts';
-import type { TableOperation } from './wire-form.ts';
+import { idParameterOf, isParameter } from './path-words.ts';
+import { fieldNamesOf, type TableOperation } from './wire-form.ts';
 
 /** The values of `--map`. */
 export interface Maps {
@@ -81,40 +88,64 @@ function findOperationAt(
   tableOperation: TableOperation,
   route: Route,
 ): DocumentOperation {
-  const { id, method } = tableOperation;
+  const { id } = tableOperation;
   const [path = '', query = ''] = route.path.split('?');
-  const match = documentOperations
-    .filter((candidate) => candidate.method === route.method)
-    .flatMap((candidate) => withFixedPath(candidate, path) ?? [])
-    .sort((a, b) => Number(b.path === path) - Number(a.path === path))[0];
-  if (!match) {
+  const [template] = documentOperations
+    .filter((candidate) => candidate.method === route.method && isTemplateOf(candidate.path, path))
+    .sort((a, b) => Number(b.path === path) - Number(a.path === path));
+  if (!template) {
     const hint = `it has ${joinFirst(documentOperations.map(routeText), 8)}`;
     throw new UsageError(`--map ${id}: the description has no ${routeText({ ...route, path })}`, hint);
   }
-  const operation = withFixedQuery(match, id, query);
-  const ids = operation.parameters.filter((parameter) => parameter.in === 'path').length;
-  const isInBody = method === 'PUT' && ids === 0;
-  const expected = takesId(id) && !isInBody ? 1 : 0;
+  const operation = withFixedQuery(withFixedPath(template, path), id, query);
   const obstacle =
-    ids === expected
-      ? obstacleTo(tableOperation, operation)
-      : {
-          why: `${id} takes ${expected === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`,
-        };
+    operation.obstacle ??
+    idsObstacle(tableOperation, operation, template.path) ??
+    obstacleTo(tableOperation, operation);
   if (obstacle)
     throw new UsageError(`--map ${id}: ${routeText(operation)} does not fit: ${obstacleText(obstacle)}`);
   return operation;
 }
 
-/** Puts values in place of path parameters, if the operation has such a path. */
-function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
+/**
+ * Finds out whether a path lacks the parameter for the id of the record, or has others. A value in its place would name the same record
+ * for every id.
+ *
+ * @param template the path in the description.
+ */
+function idsObstacle(
+  tableOperation: TableOperation,
+  { method, path, body }: DocumentOperation,
+  template: string,
+): Obstacle | undefined {
+  const { id, noun, method: ourMethod } = tableOperation;
+  const parameters = path.split('/').filter(isParameter);
+  const idParameter = idParameterOf(template);
+  const hasIdInBody = body && fieldNamesOf(tableOperation, body.shape).has(nouns[noun].idField);
+  // A PATCH of a collection may change all records.
+  const isInBody = ourMethod === 'PUT' && method !== 'PATCH' && idParameter === undefined && hasIdInBody;
+  const expected = takesId(id) && !(isInBody && parameters.length === 0) ? 1 : 0;
+  const isWithoutId = expected === 1 && !parameters.some((parameter) => parameter === idParameter);
+  const ids = isWithoutId ? 0 : parameters.length;
+  if (ids === expected) return undefined;
+  const taken = expected === 0 ? 'no id' : 'one id';
+  return { why: `${id} takes ${taken}, and its path has ${['none', 'one'][ids] ?? ids}` };
+}
+
+/** Returns true if a path is a template with values, or other names, in place of some of its parameters. */
+function isTemplateOf(template: string, path: string): boolean {
   const values = path.split('/');
-  const template = operation.path.split('/');
-  const isSame = template.every((segment, index) => isParameter(segment) || segment === values[index]);
-  if (values.length !== template.length || !isSame) return undefined;
-  const segments = template.map((segment, index) =>
-    isParameter(values[index] ?? '') ? segment : values[index],
-  );
+  const segments = template.split('/');
+  const isSame = segments.every((segment, index) => isParameter(segment) || segment === values[index]);
+  return values.length === segments.length && isSame;
+}
+
+/** Puts the values of a path in place of the parameters of an operation. */
+function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation {
+  const values = path.split('/');
+  const segments = operation.path
+    .split('/')
+    .map((segment, index) => (isParameter(values[index]) ? segment : values[index]));
   const isInPath = (name: string) => segments.includes(`{${name}}`);
   const parameters = operation.parameters.filter(
     (parameter) => parameter.in !== 'path' || isInPath(parameter.name),

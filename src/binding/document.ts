@@ -3,6 +3,7 @@ import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf } from './description.ts';
+import { isParameter } from './path-words.ts';
 import { Shape } from './schema.ts';
 import { readSecurity, type Security } from './security.ts';
 
@@ -89,8 +90,16 @@ function readOperation(place: Place, root: Description, security: Security): Doc
     responses,
     credential,
     obstacle:
-      ownServer([operationObject, pathItem], root.document) ?? (why === undefined ? undefined : { why }),
+      partialParameter(path) ??
+      ownServer([operationObject, pathItem], root.document) ??
+      (why === undefined ? undefined : { why }),
   };
+}
+
+/** Finds a segment such as `{petId}.json`. A request has values only for whole segments. */
+function partialParameter(path: string): Obstacle | undefined {
+  const isPartial = path.split('/').some((segment) => /[{}]/.test(segment) && !isParameter(segment));
+  return isPartial ? { why: 'its path has a parameter within a word' } : undefined;
 }
 
 /** Finds a server that an operation has for itself: its requests would go to another address. */

@@ -4,7 +4,7 @@ import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapValue, type Obstacle, obstacleText, routeText } from './document.ts';
 import { countObstacle, isNumberKind, lossObstacle, mapFor, obstacleTo } from './obstacles.ts';
-import { nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import { idParameterOf, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
@@ -158,6 +158,7 @@ function toCandidate(
   if (!mayBe(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
   if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const obstacle =
+    operation.obstacle ??
     placeObstacle(tableOperation, operation, form, facts) ??
     obstacleTo(tableOperation, operation) ??
     countObstacle(tableOperation, operation);
@@ -167,13 +168,14 @@ function toCandidate(
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
 function hasItsIds(
   tableOperation: TableOperation,
-  { method, body }: DocumentOperation,
+  { method, path, body }: DocumentOperation,
   { idName }: PathForm,
 ): boolean {
   const needsId = takesId(tableOperation.id);
   if (needsId === (idName !== undefined)) return true;
   // A PATCH of a collection may change all records, and so may a PUT whose body has no id.
-  return needsId && method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
+  const isInBody = method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
+  return needsId && isInBody && idParameterOf(path) === undefined;
 }
 
 /** Finds out why an operation does not have the path of its kind, and whether `--map` can bind it. */

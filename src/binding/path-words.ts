@@ -60,6 +60,13 @@ export function readPath(path: string): PathForm {
   };
 }
 
+/** Returns the parameter of a path that stands for the record: the last one. The path of a noun's collection has none. */
+export function idParameterOf(path: string): string | undefined {
+  const { noun, idName, isBelowNoun } = readPath(path);
+  const isOfCollection = noun !== undefined && idName === undefined && !isBelowNoun;
+  return isOfCollection ? undefined : path.split('/').findLast(isParameter);
+}
+
 export function isParameter(segment = ''): boolean {
-  return segment.startsWith('{') && segment.endsWith('}');
+  return /^\{[^{}]*\}$/.test(segment);
 }

@@ -313,6 +313,7 @@ InventoryUpdate: quantity#
 GET /pets -> Pet[] = listPets
 POST /pets NewPet -> Pet = createPet
 GET /v2/pets/{petId} -> Pet ! getPet: no bound list or create has its path: to bind it, add --map getPet='GET /v2/pets/{petId}'
+PUT /pets/{petId}.json Pet -> Pet ! updatePet: its path has a parameter within a word
 GET /catalogue -> Category[] (allCategories) ! listCategories: nothing in its description fits by method, path and schemas
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else

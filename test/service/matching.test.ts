@@ -15,6 +15,12 @@ Pet: id# name
 GET /shops/{shopId}/pets -> Pet[]
 POST /shops/{shopId}/pets/{petId}/remove
 GET /pets -> Pet[]
+PUT /pets {name}
+PUT /pets/{petId} Pet
+PUT /shops/{shopId}/pets Pet
+DELETE /shops/{shopId}/pets
+DELETE /shops/{shopId}/pets/{petId}
+GET /pets/{petId}.json -> Pet
 
 # pets
 Pet: id# name
@@ -82,6 +88,7 @@ test.each([
 
 test.each([
   ['listPets=GET /shops/7/pets', { listPets: 'GET /shops/7/pets' }],
+  ['updatePet=PUT /shops/7/pets', { updatePet: 'PUT /shops/7/pets' }],
   ['deletePet=post /shops/7/pets/{x}/remove', { deletePet: 'POST /shops/7/pets/{petId}/remove' }],
 ])('--map %s decides, with any method, and gives values to further parameters', async (map, bound) => {
   expect(await bind(shops, map)).toMatchObject({ code: 0, routes: bound });
@@ -122,9 +129,14 @@ test.each([
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
   [
     'listPets=GET /shops/pets',
-    'the description has no GET /shops/pets","code":"invalid_flag","hint":"it has GET /shops/{shopId}/pets, POST /shops',
+    'the description has no GET /shops/pets","code":"invalid_flag","hint":"it has GET /shops/{shopId}/pets, PUT /shops',
   ],
   ['deletePet=GET /pets', 'deletePet takes one id, and its path has none'],
+  ['updatePet=PUT /pets', 'updatePet takes one id, and its path has none'],
+  ['updatePet=PUT /pets/7', 'updatePet takes one id, and its path has none'],
+  ['deletePet=DELETE /shops/{shopId}/pets/7', 'deletePet takes one id, and its path has none'],
+  ['deletePet=DELETE /shops/{shopId}/pets', 'deletePet takes one id, and its path has none'],
+  ['getPet=GET /pets/{petId}.json', 'its path has a parameter within a word'],
   ['listPets=GET /pets?order=name', 'GET /pets has no query parameter order'],
   ['listPets=GET /shops/{shopId}/pets', 'listPets takes no id, and its path has one'],
 ])('--map %s is an error', async (map, why) => {
