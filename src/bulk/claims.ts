@@ -173,6 +173,9 @@ function claimOfUndoneRow(id: string, undoneRow: RunRow, row: RunRow): Outcome |
   // A person has settled the row of that run as failed, so there is nothing to undo.
   if (state === 'failed') return { kind: 'unchanged' };
   if (state === 'applied' && row.id !== undefined) return undefined;
+  // The value of its record shows whether a killed session has set it: the new one is set back, the old one is left as it is.
+  if (state === 'unsettled' && undoneRow.intent.kind === 'set' && undoneRow.planned?.action === 'set')
+    return undefined;
   if (state === 'applied')
     return { kind: 'failed', reason: { code: 'no_id', message: 'no answer gave the id of its record' } };
   const message = `it is unknown whether run ${id} wrote this record: look at the record, then settle the row in that run`;

@@ -4,9 +4,9 @@ import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { countText, groupDigits, minuteText } from '../process/text.ts';
 import { type Continuation, chooseRun, findOtherRun } from './choose-run.ts';
-import { findRun, listRuns, readHeader } from './list-runs.ts';
+import { findRun, listRuns, type RunList, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
-import { type Run, rowCountOf } from './run.ts';
+import { openRowCount, type Run, rowCountOf } from './run.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextRuns, shardOfUndo } from './session-runs.ts';
 import { findTarget, lockTarget } from './target.ts';
@@ -52,17 +52,21 @@ export async function continueRun(
     const ended = verb === 'undo' ? (run.undo ?? run) : run;
     return nothingOutput(context, verb, ended, other, mode);
   }
-  const { undoes } = runs.log.header;
-  if (undoes !== undefined) await context.notice('summary', undoText(findRun(list, undoes)));
+  await context.notice('summary', nextText(list, verb, run));
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, runs, flags, mode);
 }
 
-/** Says first which run an undo takes back. */
-function undoText({ id, started, header, counts, perhapsWrittenCount }: Run): string {
+/** Says first which run an undo takes back, or a resume goes on with, and how many of its rows. */
+function nextText(list: RunList, verb: Continuation, run: Run): string {
+  const { undoes } = run.header;
+  const undone = undoes === undefined ? run : findRun(list, undoes);
+  const isUndo = verb === 'undo';
+  const { id, started, header, counts } = isUndo ? undone : run;
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(perhapsWrittenCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
+  const rowCount = isUndo ? undone.perhapsWrittenCount : openRowCount(run);
+  return `${isUndo ? 'undoing' : 'resuming'} ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(rowCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
 }
 
 /** Says that nothing is left to do in a run. The exit code repeats its end. */

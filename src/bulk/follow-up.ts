@@ -44,7 +44,12 @@ export function followUpOf(
   const added = rows.find(isAddedByService);
   if (added) return settleFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
-  if (!first || openRows.some(({ wait }) => wait === 'resume')) return continueWith(...again);
+  if (!first || openRows.some(({ wait }) => wait === 'resume')) {
+    const { command, hint } = continueWith(...again);
+    if (!first || openRows.some((open) => open.row.state.kind !== 'unknown')) return { command, hint };
+    const byHand = settleFollowUp(context, id, [rowName(first)]);
+    return { command, hint: `${hint}; if it stays unknown, ${byHand.hint}` };
+  }
   const waits = openRows.map(({ row, wait }) =>
     typeof wait === 'object' ? wait : { run: id, row: rowName(row) },
   );

@@ -93,6 +93,8 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
   /** The index of the first row of the plan that no mark has named. */
   let unmarkedFrom = 0;
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
+  /** The outcome of a row that was applied, since the embedded store could not be saved: the changes in memory are lost. */
+  let unsaved: Outcome | undefined;
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
@@ -100,7 +102,6 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
     const events = waitingEvents;
     if (events.length === 0) return;
     waitingEvents = [];
-    let unsaved: Outcome | undefined;
     try {
       await saveStore?.();
     } catch (error) {

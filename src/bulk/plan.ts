@@ -6,7 +6,7 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { isNumber } from '../process/exact-json.ts';
 import { indexOfId } from '../process/sorted.ts';
-import { decide } from '../writes/decide.ts';
+import { decide, requiredValue } from '../writes/decide.ts';
 import { namesIn, type RecordPort } from '../writes/port.ts';
 import { type Doubt, doubtOf, type Intent, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
@@ -155,7 +155,9 @@ async function readAll(
 /** Returns true if a record of a list has the value that a row is about. A list may show less than the record itself. */
 function listShows({ client, noun }: RecordSource, intent: Intent, { fields }: ServiceRecord): boolean {
   if (noun.isCount || !client.contract.operations.has(noun.operations.get)) return true;
-  const names = [...namesIn(intent), ...(intent.kind === 'remove' ? Object.keys(fields) : [])];
+  // A list may have fields of its own, and shorter texts. So it shows no record that must be as expected.
+  if (intent.kind === 'remove' || requiredValue(intent) !== undefined) return false;
+  const names = [...namesIn(intent)];
   // A list may have null for a field that only the record itself shows.
   return Object.values(fieldsOf(fields, names)).every((field) => (field ?? null) !== null);
 }

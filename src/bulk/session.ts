@@ -1,10 +1,11 @@
 import { requireOperation, UnboundError } from '../api/contract.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
+import { statusRule } from '../client/answer-table.ts';
 import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
@@ -15,6 +16,7 @@ import { countText, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
+import { settleFollowUp } from './follow-up.ts';
 import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
@@ -166,10 +168,12 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     // After a stop, the reading failed only because of the stop.
     if (stop.cause) throw stop.cause;
     // A record that can never be read would end each resume here.
-    const isAnswer = error instanceof CliError && error.details.status !== undefined && !error.details.hint;
-    if (!runs.run || !isAnswer) throw error;
-    const command = followUpCommand(context, ['runs', 'settle', runs.run.id, '<id>', '--as', 'failed']);
-    throw error.with({ hint: `if a record can never be read, say what happened to its row: ${command}` });
+    if (!runs.run || !(error instanceof CliError) || error.details.hint) throw error;
+    const { status } = error.details;
+    const { isOutage, pauses } = statusRule(status);
+    if (status === undefined || isOutage || pauses) throw error;
+    const { hint } = settleFollowUp(context, runs.run.id, ['<id>']);
+    throw error.with({ hint: `if it can never be read, ${hint}` });
   }
 }
 

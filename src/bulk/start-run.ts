@@ -1,14 +1,23 @@
 import type { NounName } from '../api/nouns.ts';
-import type { Context } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { readInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { requireFreeDelivery } from './deliveries.ts';
-import { listRuns } from './list-runs.ts';
+import { isOpen, listRuns, runsOnTarget } from './list-runs.ts';
 import { toRunJson } from './report.ts';
-import { createLog, numbersOf, type RunFlags, type RunHeader, type RunLog, shardOf } from './run.ts';
+import {
+  areDisjoint,
+  createLog,
+  numbersOf,
+  type Run,
+  type RunFlags,
+  type RunHeader,
+  type RunLog,
+  shardOf,
+} from './run.ts';
 import type { RunRow } from './run-row.ts';
 import { bindingOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
@@ -56,6 +65,11 @@ async function toLog(context: Context, { kind, noun, input, flags, delivery }: R
   return createLog(header, rows, invalid);
 }
 
+/** Returns true if a run is open, and a new one may plan its records, or create them once more. */
+function mayNotGoOn(run: Run, { noun, flags }: RunHeader): boolean {
+  return isOpen(run) && run.header.noun === noun && !areDisjoint(run.header.flags.shard, flags.shard);
+}
+
 /** Prints what the user must know of an input, turns it into a run, and runs its first session. */
 export async function startRun(
   context: Context,
@@ -73,7 +87,15 @@ export async function startRun(
   }
   using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
-  if (mode === 'write') await requireFreeDelivery(context, list, header);
+  if (mode === 'write') {
+    await requireFreeDelivery(context, list, header);
+    const [lastRun] = runsOnTarget(list, header.target);
+    if (lastRun && mayNotGoOn(lastRun, header))
+      await context.notice(
+        'warning',
+        `run ${lastRun.id} (${lastRun.header.name}) is not finished, and may not be resumed after this one: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
+      );
+  }
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, { list, run: undefined, log, undoneLog: undefined }, flags, mode);
 }

@@ -202,5 +202,6 @@ export function mayRetry(attempt: Attempt): boolean {
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
 export function isTransientError({ kind, details: { status, author } }: CliError): boolean {
-  return status === undefined ? kind !== 'usage' : statusRule(status, author).isTransient;
+  if (kind === 'usage' || kind === 'not-found') return false;
+  return status === undefined || statusRule(status, author).isTransient;
 }

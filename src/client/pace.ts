@@ -86,6 +86,8 @@ export class Pace {
       // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
       if (isWrite) this.isWriteLost = false;
       if (!this.isWriteLost) this.unanswered = 0;
+      // `begin` has counted it.
+      else if (this.unanswered > maxUnanswered) this.unanswered -= 1;
       return false;
     }
     this.isWriteLost ||= isWrite;

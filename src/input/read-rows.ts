@@ -50,7 +50,7 @@ export async function readRows<Row extends InputRow>(
   const input: InputFacts = { file: { name, path }, format: format ?? { kind: 'csv', delimiter: ',' } };
   if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
   const rows = isSelected ? table.rows.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : table.rows;
-  const invalid = isSelected ? issues.filter(({ line }) => isSelected(BigInt(line))) : issues;
+  const invalid = isSelected ? issues.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : issues;
   return {
     ...input,
     rows,
@@ -137,8 +137,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
       const hint = layout.conflictHint;
       if (!conflicting.has(index))
-        issues.push({ line: first.line, text: String(first.text), message, kind: conflict, hint });
-      issues.push({ line, text, message, kind: conflict, hint });
+        issues.push({ id, line: first.line, text: String(first.text), message, kind: conflict, hint });
+      issues.push({ id, line, text, message, kind: conflict, hint });
       conflicting.add(index);
     }
   }
@@ -149,6 +149,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
 
 /** Why a record cannot be used. */
 export interface Issue {
+  /** The id of two records that share it: both are in its shard. */
+  readonly id?: bigint | undefined;
   /** The line of the record. In a JSON document it is the number of the record. */
   readonly line: number;
   /** The reason as a clause. It names the column and the value that are wrong. */

@@ -58,6 +58,10 @@ stories({
     // An invalid record that is corrected may belong to another shard.
     corrected('x,-1 y,-1'),
     [`${deliver} --shard 2/2 --skip-invalid`, '1:', /--shard '?<i>\/2/],
+    // Two records of one id are both in its shard.
+    corrected('1,-1 2,-1 2,-2'),
+    [`${deliver} --shard 2/2 --skip-invalid --again`, '0: applied 1, invalid 0'],
+    [`${deliver} --shard 1/2 --skip-invalid --again`, '1: applied 0, invalid 2'],
   ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },

@@ -54,10 +54,12 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
 test('a record that can never be read does not keep a run open', async () => {
   await using shop = await stoppedRun(4);
   shop.misbehave = ({ method, petId }) => (method === 'GET' && petId === '4' ? refusal(500) : undefined);
-  const hint = expect.stringMatching(
-    /say what happened to its row: petstore runs settle r1 '<id>' --as failed/,
-  );
+  const hint = expect.stringContaining("settle r1 '<id>' --as applied, or");
   expect(await shop.report('resume --yes --retries 0')).toMatchObject({ code: 6, error: { hint } });
+  // A service that is down shows nothing about a record.
+  shop.misbehave = ({ method }) => (method === 'GET' ? refusal(503) : undefined);
+  expect((await shop.report('resume --yes --retries 0')).error?.hint).toBeUndefined();
+  shop.misbehave = undefined;
   await shop.run('runs settle r1 4 --as failed');
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
 });

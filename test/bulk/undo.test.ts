@@ -185,6 +185,21 @@ test('an undo names the unknown rows of a killed run, and takes them back once t
   expect([...shop.stock.values()]).toEqual([5, 5, 8]);
 });
 
+test('an undo of a killed run that sets believes the counts, and leaves alone what is neither old nor new', async () => {
+  await using shop = await appliedShop([5, 5, 5, 5], [6, 6, 6, 6]);
+  const path = shop.journal('r1');
+  const outcomes = /("row":2,"outcome":\{"kind":"applied"\}}\n)[\s\S]*$/;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(outcomes, '$1'));
+  // The second row was written, the third never sent, and of the last one nobody can tell.
+  for (const [pet, count] of [
+    ['3', 5],
+    ['4', 7],
+  ] as const)
+    shop.stock.set(pet, count);
+  expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, unchanged: 1, failed: 1 });
+  expect([...shop.stock.values()]).toEqual([5, 5, 5, 7]);
+});
+
 test('an undo removes the entries that its run created, and its plan has them', async () => {
   await using shop = await appliedShop([5], [6, 7, 1200]);
   const json = await shop.run('undo --dry-run -o json');

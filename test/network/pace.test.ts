@@ -98,7 +98,7 @@ test('an answered reading does not count where writes get no answer', async () =
   await answer(200, 1, get);
   expect(stop.cause).toBeUndefined();
   await answer(502);
-  expect(stop.cause?.message).toMatch(/^31 attempts/);
+  expect(stop.cause?.message).toMatch(/^30 attempts/);
 });
 
 test('a page of a gateway and a lost connection are no answers of the service', async () => {
