@@ -4,7 +4,7 @@ import type { Stop } from '../process/signals.ts';
 import { countText } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import { type Outcome, outcomeOf, reasonOf } from '../writes/row.ts';
-import type { RowKeeper, SettledRow } from '../writes/settle.ts';
+import type { RowKeeper, SettleResult } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
@@ -159,7 +159,7 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
  *
  * @param count the number of such rows in this session.
  */
-function whyStop({ outcome, error }: SettledRow, count: number, maxErrors: number): CliError | undefined {
+function whyStop({ outcome, error }: SettleResult, count: number, maxErrors: number): CliError | undefined {
   const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
   if (code === 'other_count')
     return new CliError('unavailable', message, {

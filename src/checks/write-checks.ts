@@ -9,7 +9,7 @@ import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { countText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Intent, type Outcome, reasonOf } from '../writes/row.ts';
-import { type SettledRow, settle } from '../writes/settle.ts';
+import { type SettleResult, settle } from '../writes/settle.ts';
 import {
   type Check,
   type CheckContext,
@@ -132,7 +132,7 @@ async function checkShown(context: CheckContext, { kind, id }: TestRecord, sent:
 }
 
 /** The end of a write of a test record. */
-type SettledTestRecord = SettledRow & { readonly outcome: Outcome };
+type SettledTestRecord = SettleResult & { readonly outcome: Outcome };
 
 /**
  * Writes a test record by the loop of all writes.

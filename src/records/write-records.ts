@@ -10,7 +10,7 @@ import { isPlainSet } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Row, reasonOf } from '../writes/row.ts';
-import { type SettledRow, settleAll } from '../writes/settle.ts';
+import { type SettleResult, settleAll } from '../writes/settle.ts';
 import { type RecordAccess, readNames, withNames } from './access.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
@@ -19,7 +19,7 @@ import { type RecordAccess, readNames, withNames } from './access.ts';
 interface RowResult {
   readonly row: Row;
   /** A row has none if a signal ended the command before it began. */
-  readonly settled: SettledRow | undefined;
+  readonly settled: SettleResult | undefined;
   readonly error: CliError | undefined;
 }
 
@@ -38,9 +38,9 @@ export async function writeRecords(
   const { settings, flags } = context;
   const { stop } = context;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
-  const settledRows = new Map<Row, SettledRow>();
+  const settledRows = new Map<Row, SettleResult>();
   const keeper = {
-    keepOutcome: async (row: Row, settled: SettledRow) => {
+    keepOutcome: async (row: Row, settled: SettleResult) => {
       settledRows.set(row, settled);
       await reportWrite(access, row, settled, deletionText);
     },
@@ -60,7 +60,7 @@ export async function writeRecords(
 async function reportWrite(
   { context, noun }: RecordAccess,
   row: Row,
-  settled: SettledRow,
+  settled: SettleResult,
   deletionText: ((row: Row) => string) | undefined,
 ): Promise<void> {
   const { outcome, state } = settled;
@@ -98,7 +98,7 @@ async function toOutput(
     : { kind: 'list', pages: [namedRecords], error, warningIfUnprinted };
 }
 
-function isDone(settled: SettledRow | undefined): boolean {
+function isDone(settled: SettleResult | undefined): boolean {
   const kind = settled?.outcome?.kind;
   return kind === 'applied' || kind === 'unchanged';
 }
@@ -120,7 +120,7 @@ function toPreview(
 }
 
 /** Returns the error of a row that was not written, or may not have been. */
-function rowError(access: RecordAccess, row: Row, settled: SettledRow): CliError | undefined {
+function rowError(access: RecordAccess, row: Row, settled: SettleResult): CliError | undefined {
   const { outcome, error } = settled;
   const { cause } = access.context.stop;
   if (!outcome) return settled.request ? undefined : cause;
@@ -159,7 +159,7 @@ function failedError(
 function unknownError(
   access: RecordAccess,
   row: Row,
-  { error, state: { lastWrite, planned, attempts } }: SettledRow,
+  { error, state: { lastWrite, planned, attempts } }: SettleResult,
   { code, message }: Reason,
 ): CliError {
   const isPlain = isPlainSet(row.intent);

@@ -1,12 +1,12 @@
 import { isFields, type RecordValue, valueText } from '../api/record-values.ts';
 import { differenceText, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
-import type { Doubt, Intent, Outcome, Planned } from './row.ts';
+import type { Doubt, Intent, Outcome, PlannedWrite } from './row.ts';
 
 // What the value of its record means for a row.
 
 /** The next step of a row: write a value, or end with an outcome. */
-type Decision = { readonly kind: 'write'; readonly planned: Planned } | Outcome;
+type Decision = { readonly kind: 'write'; readonly planned: PlannedWrite } | Outcome;
 
 const unchanged: Outcome = { kind: 'unchanged' };
 /** The outcome of a row that was written, if there is nothing else to say. */
@@ -16,7 +16,7 @@ const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 /** What a row asks for, and what is known of its write. */
 export interface WriteFacts {
   readonly intent: Intent;
-  readonly planned?: Planned | undefined;
+  readonly planned?: PlannedWrite | undefined;
   /** Set if the row is uncertain. */
   readonly doubt?: Doubt | undefined;
 }
@@ -93,7 +93,7 @@ function decideAdd(
 
 function decideUncertain(
   intent: Intent,
-  planned: Planned,
+  planned: PlannedWrite,
   doubt: Doubt,
   now: RecordValue,
   { createsBy, defaults }: WriteAbilities,
@@ -126,7 +126,7 @@ export function sentText(after: RecordValue): string {
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function changeText({ before, after }: Planned, now: RecordValue): string {
+function changeText({ before, after }: PlannedWrite, now: RecordValue): string {
   const current = now === null ? 'there is no record' : `it is ${valueText(now)}`;
   return `it was ${valueText(before)} before, ${sentText(after)}, and ${current} now`;
 }
@@ -136,7 +136,7 @@ function failAsChanged(expected: RecordValue, now: RecordValue): Outcome {
   return toFailure('changed', message);
 }
 
-function toWrite(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
+function toWrite(action: PlannedWrite['action'], before: RecordValue, after: RecordValue): Decision {
   return { kind: 'write', planned: { action, before, after } };
 }
 

@@ -5,7 +5,7 @@ import { type CallLimits, permittedDelay } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { decide, isPlainSet, requiredValue, sentText } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
-import type { Planned } from './row.ts';
+import type { PlannedWrite } from './row.ts';
 import {
   endApplied,
   endAsAnswered,
@@ -78,7 +78,7 @@ function begin(state: State, situation: Situation): Transition {
   if (planned || canRead || hasCondition) return thenRead(state, situation);
   // The service offers no reading. Here `before: null` stands for a value that is not known.
   const after = intent.kind === 'remove' ? null : intent.value;
-  const unreadPlan: Planned = { action: intent.kind, before: null, after };
+  const unreadPlan: PlannedWrite = { action: intent.kind, before: null, after };
   return thenWrite({ ...state, planned: unreadPlan }, unreadPlan);
 }
 
@@ -91,7 +91,7 @@ function thenRead(state: State, { abilities }: Situation, waitMs = 0): Transitio
     : [state, { kind: 'read', id, waitMs }];
 }
 
-function thenWrite(state: State, planned: Planned, waitMs = 0): Transition {
+function thenWrite(state: State, planned: PlannedWrite, waitMs = 0): Transition {
   return [state, { kind: 'write', planned, isReplanned: false, waitMs }];
 }
 
@@ -143,7 +143,7 @@ function afterReading(
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
-function planWrite(state: State, planned: Planned, defaults: Fields): Transition {
+function planWrite(state: State, planned: PlannedWrite, defaults: Fields): Transition {
   const { doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
   const isAsPlanned =
@@ -240,7 +240,7 @@ function confirm(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Transition {
-  const { before, after } = state.planned as Planned;
+  const { before, after } = state.planned as PlannedWrite;
   const { abilities } = situation;
   if (isShownBy(after, now, abilities)) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && typeof after === 'number';

@@ -11,7 +11,7 @@ import type { Pace } from '../client/pace.ts';
 import type { CallLimits } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { requiredValue, type WriteAbilities } from './decide.ts';
-import type { Intent, Planned, Row } from './row.ts';
+import type { Intent, PlannedWrite, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
 export interface Abilities extends WriteAbilities, Required<HiddenFields> {
@@ -56,7 +56,7 @@ export interface RecordPort {
    */
   prepareRequest(
     row: Pick<Row, 'id' | 'intent'>,
-    planned: Planned,
+    planned: PlannedWrite,
     reading: Reading | undefined,
     options?: CallOptions,
   ): Promise<OperationRequest>;

@@ -99,7 +99,7 @@ const rowState = v.variant('kind', [
 
 /** The change that a row asks for. */
 export type Intent = Readonly<v.InferOutput<typeof intentSchema>>;
-export type Planned = Readonly<v.InferOutput<typeof plannedSchema>>;
+export type PlannedWrite = Readonly<v.InferOutput<typeof plannedSchema>>;
 export type Doubt = v.InferOutput<typeof doubtSchema>;
 export type Outcome = Readonly<v.InferOutput<typeof outcome>>;
 export type RowState = Readonly<v.InferOutput<typeof rowState>>;
@@ -114,7 +114,7 @@ export interface Row {
   readonly id?: bigint | undefined;
   readonly intent: Intent;
   /** The planned write, if a plan writes the row. An uncertain row keeps the values that were sent first. */
-  planned?: Planned | undefined;
+  planned?: PlannedWrite | undefined;
   /** A row of a command without a journal has none. */
   state?: RowState;
 }

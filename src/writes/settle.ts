@@ -3,11 +3,11 @@ import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts'
 import { CliError, isInterruption } from '../process/errors.ts';
 import { type Event, next } from './next.ts';
 import type { RecordPort } from './port.ts';
-import type { Planned, Row } from './row.ts';
+import type { PlannedWrite, Row } from './row.ts';
 import { initialState, type RowEnd, type State, type Step } from './state.ts';
 
 /** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */
-export interface SettledRow extends RowEnd {
+export interface SettleResult extends RowEnd {
   readonly state: State;
   /** The request that would come next. Set if the row was only decided. */
   readonly request?: OperationRequest | undefined;
@@ -32,7 +32,7 @@ export async function settle<SomeRow extends Row>(
   { stopped, sends = true }: SettleOptions,
   believesEmpty = false,
   mark?: RowKeeper<SomeRow>['mark'],
-): Promise<SettledRow> {
+): Promise<SettleResult> {
   const { abilities, isRun, limits } = port;
   // Each request of a run has a deadline of its own.
   const deadlineMs = isRun ? undefined : monotonicMs() + limits.timeoutMs;
@@ -87,8 +87,8 @@ export interface RowKeeper<SomeRow extends Row> {
    *
    * @param replanned the values to send, if they are not those of the plan or of the last mark.
    */
-  mark?(row: SomeRow, replanned: Planned | undefined): boolean;
-  keepOutcome(row: SomeRow, settled: SettledRow): Promise<void>;
+  mark?(row: SomeRow, replanned: PlannedWrite | undefined): boolean;
+  keepOutcome(row: SomeRow, settled: SettleResult): Promise<void>;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { CliError } from '../process/errors.ts';
 import { applied, perhapsMadeText, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
 import { type Reason, reasonRule } from './reasons.ts';
-import { type Doubt, doubtOf, type Outcome, type Planned, type Row } from './row.ts';
+import { type Doubt, doubtOf, type Outcome, type PlannedWrite, type Row } from './row.ts';
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.
 
@@ -37,7 +37,7 @@ export type Step =
   /** `isReplanned`: the values are new, so they are not those of the last mark of the row. */
   | {
       readonly kind: 'write';
-      readonly planned: Planned;
+      readonly planned: PlannedWrite;
       readonly isReplanned: boolean;
       readonly waitMs: number;
     }

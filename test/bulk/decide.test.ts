@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
 import { decide, type WriteAbilities, type WriteFacts } from '../../src/writes/decide.ts';
-import { type Intent, type Planned, reasonOf } from '../../src/writes/row.ts';
+import { type Intent, type PlannedWrite, reasonOf } from '../../src/writes/row.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
@@ -9,11 +9,11 @@ const max = Number.MAX_SAFE_INTEGER;
 /** What is known of a row before its record is read. */
 type Known = Omit<WriteFacts, 'intent'>;
 const certain: Known = {};
-const planned = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Known => ({
+const planned = (before: RecordValue, after: RecordValue, action: PlannedWrite['action'] = 'set'): Known => ({
   planned: { action, before, after },
 });
 /** An attempt may have been applied. */
-const sent = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Known => ({
+const sent = (before: RecordValue, after: RecordValue, action: PlannedWrite['action'] = 'set'): Known => ({
   ...planned(before, after, action),
   doubt: 'sent',
 });

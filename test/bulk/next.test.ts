@@ -5,7 +5,7 @@ import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Event, next, type Situation } from '../../src/writes/next.ts';
-import { type Doubt, type Intent, type Outcome, type Planned, reasonOf } from '../../src/writes/row.ts';
+import { type Doubt, type Intent, type Outcome, type PlannedWrite, reasonOf } from '../../src/writes/row.ts';
 import { initialState, type State, type Step, type Transition } from '../../src/writes/state.ts';
 
 // Everything that can happen to one row: every state that `next` reaches meets every event that can follow. No step may break a
@@ -44,7 +44,11 @@ const sendings = verdicts.flatMap((verdict) => {
   return [answer(verdict, status, 7n), answer(verdict, status)];
 });
 
-const planned = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Planned => ({
+const planned = (
+  before: RecordValue,
+  after: RecordValue,
+  action: PlannedWrite['action'] = 'set',
+): PlannedWrite => ({
   before,
   after,
   action,
@@ -52,7 +56,7 @@ const planned = (before: RecordValue, after: RecordValue, action: Planned['actio
 const ends = 'applied failed unknown unprocessed';
 const endsOrNothing = 'applied failed unchanged unknown unprocessed';
 /** Each kind of row, the plan for it, and the outcomes to which it comes where its record can be read. */
-const rows: readonly (readonly [Intent, Planned, outcomes: string])[] = [
+const rows: readonly (readonly [Intent, PlannedWrite, outcomes: string])[] = [
   [{ kind: 'set', value: 10 }, planned(5, 10), endsOrNothing],
   [{ kind: 'set', value: 10 }, planned(null, 10, 'create'), endsOrNothing],
   [{ kind: 'set', value: 10, expected: 5 }, planned(5, 10), endsOrNothing],
@@ -141,7 +145,7 @@ const endsAs =
     step.kind === 'end' && step.outcome?.kind === from ? { ...step, outcome } : step,
   ];
 const sendsAfter =
-  (event: Event['kind'], instead: Step['kind'], change: Partial<Planned> = {}): Mutant =>
+  (event: Event['kind'], instead: Step['kind'], change: Partial<PlannedWrite> = {}): Mutant =>
   ([after, step], { kind }) =>
     event === kind && step.kind === instead && after.planned
       ? [after, { kind: 'write', planned: { ...after.planned, ...change }, isReplanned: false, waitMs: 0 }]
