@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Entry, recordShop } from '../helpers/record-shop.ts';
+import { recordShop } from '../helpers/record-shop.ts';
 import { refusal } from '../helpers/recording-server.ts';
+import type { Fields } from '../helpers/stored-records.ts';
 
 // `update --from` is a run, for pets, categories and orders: it plans, asks, writes what differs, and is undone.
 
@@ -14,15 +15,15 @@ test.each([
 ] as const)('%s: plans, asks, writes what differs, and is undone', async (noun, path, name, values, rest) => {
   await using shop = await recordShop({ [path]: [1, 2, 3].map((id) => ({ id, ...rest })) });
   const before = structuredClone(shop.stored);
-  shop.write('file.csv', `id,${name}\n1,${values[0]}\n2,${values[1]}\n3,${(rest as Partial<Entry>)[name]}\n`);
+  shop.write('file.csv', `id,${name}\n1,${values[0]}\n2,${values[1]}\n3,${(rest as Fields)[name]}\n`);
   const words = `${noun} update --from file.csv`;
   expect((await shop.report(words)).error).toMatchObject({ code: 'confirmation_needed' });
   expect(JSON.parse((await shop.run(`${words} --dry-run -o json`)).stdout)).toHaveLength(2);
   expect(shop.writes).toEqual([]);
   expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, applied: 2, unchanged: 1 });
-  expect([1, 2, 3].map((id) => shop.field(`${path}/${id}`, name))).toEqual([
+  expect([1, 2, 3].map((id) => shop.stored.get(`${path}/${id}`)?.[name])).toEqual([
     ...values,
-    (rest as Partial<Entry>)[name],
+    (rest as Fields)[name],
   ]);
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([
     { id: 'r1', noun, state: 'finished' },
@@ -66,8 +67,8 @@ test('undo leaves a record alone that somebody changed since, in the fields of t
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n3,Tom\n');
   await shop.report(update);
-  shop.stored.set('/pets/1', { ...(shop.stored.get('/pets/1') as Entry), name: 'Bella' });
-  shop.stored.set('/pets/2', { ...(shop.stored.get('/pets/2') as Entry), status: 'sold' });
+  shop.stored.set('/pets/1', { ...(shop.stored.get('/pets/1') as Fields), name: 'Bella' });
+  shop.stored.set('/pets/2', { ...(shop.stored.get('/pets/2') as Fields), status: 'sold' });
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
   expect(shop.stored.get('/pets/1')?.name).toBe('Bella');
   expect(shop.stored.get('/pets/2')).toMatchObject({ name: 'Pet 2', status: 'sold' });
@@ -192,7 +193,7 @@ test('an undo leaves alone and names the orders of which no answer told the id',
   await using shop = await recordShop({ '/store/orders': [] });
   shop.write('new.csv', 'pet,quantity\n1,3\n');
   shop.misbehave = ({ method, perform }) => {
-    const { id, ...body } = perform().body as Entry;
+    const { id, ...body } = perform().body as Fields;
     return method === 'POST' ? { status: 201, body } : undefined;
   };
   expect(await shop.report('orders create --from new.csv --yes')).toMatchObject({ applied: 1 });
@@ -242,7 +243,7 @@ test('a delete that is resumed leaves a record that has changed since its plan',
   shop.misbehave = undefined;
   shop.stored.set('/pets/2', { ...shop.stored.get('/pets/2'), name: 'Rex' });
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 1, failed: 1 });
-  expect(shop.field('/pets/2', 'name')).toBe('Rex');
+  expect(shop.stored.get('/pets/2')?.name).toBe('Rex');
 });
 
 test('a large run reads the fields that the list leaves out, and each record that is to be removed', async () => {

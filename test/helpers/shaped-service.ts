@@ -1,17 +1,10 @@
 import { json } from './descriptions.ts';
-import {
-  type ReceivedRequest,
-  type RecordingServer,
-  type Reply,
-  recordingServer,
-  refusal,
-} from './recording-server.ts';
+import { type RecordingServer, recordingServer } from './recording-server.ts';
+import { type Fields, storeRecords } from './stored-records.ts';
 
 // A small pet store whose records have our fields. A shape says how it writes them in its description, its answers and the
 // bodies of requests. It shares no code with the program.
 
-type Value = string | number | boolean | null | object;
-type Fields = Record<string, Value>;
 type Noun = 'pets' | 'categories' | 'orders' | 'inventory';
 
 export interface Shape {
@@ -76,63 +69,39 @@ export const names: Readonly<Record<string, string>> = {
 };
 
 interface ShapedService extends RecordingServer {
-  /** The records as they are now, with our names. */
-  readonly records: Record<Noun, Fields[]>;
+  /** Returns the records as they are now, with our names. */
+  records(noun: Noun): Fields[];
   readonly description: object;
   /** Returns the writes that it received: `PUT /pets/1 {"name":"Rex"}`. */
   writes(): string[];
 }
 
 export async function shapedService(shape: Shape): Promise<ShapedService> {
-  const records = shop();
-  const description = describe(shape, records);
-  const server = await recordingServer({ '/openapi.json': description }, (request) =>
-    answer(shape, records, request),
+  const lists = shop();
+  const description = describe(shape, lists);
+  const { write = (record) => record, wrap = (record) => record } = shape;
+  const { recordsOf, answer } = storeRecords(
+    Object.fromEntries(Object.entries(lists).map(([noun, records]) => [`/${noun}`, records])),
+    {
+      show: (record, noun) => wrap(write(record, noun), noun),
+      list(records, noun, url) {
+        const printed = (shape.page?.(records, url) ?? records).map((record) => write(record, noun));
+        const body = shape.list?.(printed, noun, url, records) ?? printed;
+        return { headers: shape.headers?.(records, url), body };
+      },
+      ...(shape.read && { read: shape.read }),
+      sendsLocation: shape.isSilent,
+    },
   );
+  const server = await recordingServer({ '/openapi.json': description }, (request) => {
+    const { body, ...reply } = answer(request);
+    return shape.isSilent && request.method === 'POST' ? reply : { ...reply, body };
+  });
   const writes = () =>
     server.requests
       .filter(({ method }) => method !== 'GET')
       .map(({ method, path, body }) => `${method} ${path.split('?')[0]} ${body}`.trimEnd());
-  return Object.assign(server, { records, description, writes });
-}
-
-function answer(shape: Shape, all: Record<Noun, Fields[]>, request: ReceivedRequest): Reply {
-  const url = new URL(request.path, 'http://service.test');
-  const [, noun = '', id] = url.pathname.split('/');
-  const records = all[noun as Noun];
-  if (!records) return refusal(404);
-  const { write = (record) => record, read = (record) => record, wrap = (record) => record } = shape;
-  const key = noun === 'inventory' ? 'petId' : 'id';
-  const indexOf = (id: unknown) => records.findIndex((record) => String(record[key]) === String(id));
-  const show = (record: Fields, status = 200) => ({ status, body: wrap(write(record, noun), noun) });
-  const body = request.body === '' ? {} : read(JSON.parse(request.body), noun);
-  if (request.method === 'GET' && id === undefined) {
-    const filtered = records.filter((record) =>
-      ['status', 'categoryId', 'petId', 'complete'].every((name) => {
-        const value = url.searchParams.get(name);
-        return value === null || String(record[name]) === value;
-      }),
-    );
-    const page = shape.page?.(filtered, url) ?? filtered;
-    const printed = page.map((record) => write(record, noun));
-    const list = shape.list?.(printed, noun, url, filtered) ?? printed;
-    return { status: 200, headers: shape.headers?.(filtered, url) ?? {}, body: list };
-  }
-  if (request.method === 'POST') {
-    const record = noun === 'inventory' ? body : { id: records.length + 1, ...body };
-    records.push(record);
-    const location = `/${noun}/${record[key]}`;
-    return shape.isSilent ? { status: 201, headers: { location } } : show(record, 201);
-  }
-  const index = indexOf(id ?? body[key]);
-  if (index === -1) return refusal(404);
-  if (request.method === 'DELETE') {
-    records.splice(index, 1);
-    return { status: 204 };
-  }
-  // A PUT replaces the record, so a field that it leaves out is gone.
-  if (request.method === 'PUT') records[index] = { [key]: records[index]?.[key] ?? 0, ...body };
-  return show(records[index] ?? {});
+  return Object.assign(server, { description, writes, records: (noun: Noun) => recordsOf(`/${noun}`) });
 }
 
 function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
@@ -157,7 +126,7 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
     const answers = (schema: object, status: number) => ({
       [status]: { description: 'ok', ...json(schema) },
     });
-    const mark = { $ref: '#mark' } as unknown as Fields;
+    const mark = { $ref: '#mark' };
     const single = withMark(wrap(mark, noun), ref);
     const headers = Object.fromEntries(
       (shape.documented ?? []).map((each) => [each, { schema: { type: 'string' } }]),
@@ -196,17 +165,17 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
 /** The schema of an answer that was made with a mark in place of each record. */
 function withMark(answer: unknown, ref: object): object {
   if (Array.isArray(answer)) return { type: 'array', items: withMark(answer[0], ref) };
-  if (typeof answer !== 'object' || answer === null) return schemaOf(answer as Value);
+  if (typeof answer !== 'object' || answer === null) return schemaOf(answer);
   if ('$ref' in answer) return ref;
   const properties = Object.entries(answer).map(([name, value]) => [name, withMark(value, ref)]);
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
-function schemaOf(value: Value): object {
+function schemaOf(value: unknown): object {
   if (Array.isArray(value)) return { type: 'array', items: schemaOf(value[0] ?? null) };
   if (value === null) return { type: ['string', 'null'] };
   if (typeof value === 'number') return { type: 'integer' };
   if (typeof value !== 'object') return { type: typeof value };
-  const properties = Object.entries(value).map(([name, inner]) => [name, schemaOf(inner as Value)]);
+  const properties = Object.entries(value).map(([name, inner]) => [name, schemaOf(inner)]);
   return { type: 'object', properties: Object.fromEntries(properties) };
 }

@@ -7,6 +7,7 @@ import {
   type Reply,
   recordingServer,
 } from './recording-server.ts';
+import { storeRecords } from './stored-records.ts';
 
 // A service that an OpenAPI document describes. It validates every request and every answer with the document, and keeps its
 // records in memory. It shares no code with the program.
@@ -30,11 +31,6 @@ interface Document {
   readonly components: object;
 }
 
-interface Stored {
-  id: number;
-  status?: string;
-}
-
 interface ValidatingService extends RecordingServer {
   /** A line for each request or answer that breaks the document. */
   readonly violations: string[];
@@ -45,7 +41,16 @@ export async function validatingService(file: string): Promise<ValidatingService
   const text = await readFile(file, 'utf8');
   const document = parse(text) as Document;
   const violations: string[] = [];
-  const collections = new Map<string, Map<number, Stored>>();
+  const records = storeRecords(
+    { '/pets': [], '/pet': [], '/store/order': [] },
+    { list: (found, _, url) => ({ body: found.slice(0, Number(url.searchParams.get('limit') ?? 100)) }) },
+  );
+  const carryOut = (request: ReceivedRequest, template: string): Reply => {
+    const path = request.path.replace(/\/findByStatus$/, '?status=available').replace('/findByStatus', '');
+    const { status, body } = records.answer({ ...request, path });
+    if (status === 404) return { status, body: { code: 404, message: 'no such record' } };
+    return { status: status === 204 && template === '/pets/{id}' ? 204 : 200, body };
+  };
 
   const check = (subject: string, schema: Schema | undefined, value: unknown) => {
     if (!schema) return;
@@ -87,13 +92,7 @@ export async function validatingService(file: string): Promise<ValidatingService
     if (body !== undefined && !media) violations.push(`${call}: takes no body`);
     if (body === undefined && media) violations.push(`${call}: a body is required`);
     if (media) check(`${call} body`, media.schema, body);
-    const reply = carryOut(collections, {
-      method: request.method,
-      template,
-      id: Number(Object.values(ids)[0]),
-      body,
-      searchParams,
-    });
+    const reply = carryOut(request, template);
     const response = operation.responses[String(reply.status)] ?? operation.responses.default;
     const answerSchema = response?.content?.['application/json']?.schema;
     if (!response) violations.push(`${call}: ${reply.status} is not documented`);
@@ -114,40 +113,4 @@ function findOperation(document: Document, method: string, pathname: string) {
     if (operation && match) return { operation, template, ids: match.groups ?? {} };
   }
   return undefined;
-}
-
-interface Call {
-  readonly method: string;
-  readonly template: string;
-  readonly id: number;
-  readonly body: Stored | undefined;
-  readonly searchParams: URLSearchParams;
-}
-
-function carryOut(
-  collections: Map<string, Map<number, Stored>>,
-  { method, template, id, body, searchParams }: Call,
-): Reply {
-  const name = template.includes('order') ? 'orders' : 'pets';
-  const records = collections.get(name) ?? new Map<number, Stored>();
-  collections.set(name, records);
-  const key = Number.isNaN(id) ? body?.id : id;
-  if (method === 'POST') {
-    const record = { ...body, id: records.size + 1 };
-    records.set(record.id, record);
-    return { status: 200, body: record };
-  }
-  if (method === 'GET' && key === undefined) {
-    const status = template.includes('findByStatus')
-      ? (searchParams.get('status') ?? 'available')
-      : undefined;
-    const all = [...records.values()].filter((record) => status === undefined || record.status === status);
-    return { status: 200, body: all.slice(0, Number(searchParams.get('limit') ?? 100)) };
-  }
-  const record = records.get(key ?? 0);
-  if (!record) return { status: 404, body: { code: 404, message: 'no such record' } };
-  if (method === 'PUT') records.set(record.id, body as Stored);
-  if (method === 'DELETE') records.delete(record.id);
-  if (method === 'DELETE') return { status: template === '/pets/{id}' ? 204 : 200 };
-  return { status: 200, body: records.get(record.id) };
 }

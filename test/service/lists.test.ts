@@ -99,7 +99,7 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
     await using service = await shapedService(shape);
     const { done } = await bindTo(service);
     await done('inventory apply - --yes', { stdin: 'petId,quantity\n5,51\n' });
-    expect(service.records.inventory[4]?.quantity).toBe(51);
+    expect(service.records('inventory')[4]?.quantity).toBe(51);
   });
 });
 

@@ -3,10 +3,10 @@ import { bindTo } from '../helpers/bound.ts';
 import { json, ok } from '../helpers/descriptions.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed } from '../helpers/run-cli.ts';
+import { type Fields, storeRecords } from '../helpers/stored-records.ts';
 
 // The values of a field are the description's: a text stays text, a word is one of its enumeration, a day has no time.
 
-type Fields = Record<string, unknown>;
 const text = { type: 'string' };
 const integer = { type: 'integer' };
 
@@ -51,26 +51,23 @@ async function serve(
     paths,
     components: { schemas },
   };
-  const stored: Record<string, Fields[]> = {
-    pets: [{ id: 1, name: 'Luna', ...records }],
-    orders: [{ id: 1, petId: 1, quantity: 2, shipDate: '2027-01-15', complete: false }],
-  };
-  // No answer has the write-only field `pin`.
-  const shown = ({ pin: _, ...record }: Fields = {}) => record;
-  const server = await recordingServer({ '/openapi.json': description }, ({ method, path, body }) => {
-    const url = new URL(path, 'http://x');
-    const [, noun = '', id] = url.pathname.split('/');
-    const all = stored[noun] ?? [];
-    const status = url.searchParams.get('status');
-    if (method === 'POST') all.push({ ...JSON.parse(body), id: all.length + 1 });
-    if (method === 'POST') return { status: 201, body: shown(all.at(-1)) };
-    const at = all.findIndex((record) => String(record.id) === id);
-    if (method === 'PUT') all[at] = { ...JSON.parse(body), id: Number(id) };
-    if (more.isSilent && method === 'PUT') return { status: 204 };
-    const filtered = all.filter((record) => !status || record.status === status).map(shown);
-    return { body: id === undefined ? filtered : shown(all[at]) };
+  const { stored, recordsOf, answer } = storeRecords(
+    {
+      '/pets': [{ id: 1, name: 'Luna', ...records }],
+      '/orders': [{ id: 1, petId: 1, quantity: 2, shipDate: '2027-01-15', complete: false }],
+    },
+    // No answer has the write-only field `pin`.
+    { show: ({ pin: _, ...record }) => record },
+  );
+  const server = await recordingServer({ '/openapi.json': description }, (request) => {
+    const reply = answer(request);
+    return more.isSilent && request.method === 'PUT' ? { status: 204 } : reply;
   });
-  return Object.assign(server, { stored });
+  return Object.assign(server, {
+    stored,
+    pets: () => recordsOf('/pets'),
+    order: () => stored.get('/orders/1'),
+  });
 }
 
 const cases: readonly (readonly [what: string, schema: object, old: unknown, text: string, sent: unknown])[] =
@@ -103,7 +100,7 @@ test.each(cases)(
     const member = JSON.stringify({ sku: sent }).slice(1, -1);
     const lastPut = () => service.requests.findLast(({ method }) => method === 'PUT')?.body;
     expect(lastPut()).toContain(member);
-    service.stored.pets = [{ id: 1, name: 'Luna', ...(old === undefined ? {} : { sku: old }) }];
+    service.stored.set('/pets/1', { id: 1, name: 'Luna', ...(old === undefined ? {} : { sku: old }) });
     await done(['pets', 'update', '1', '--field', `sku=${cell}`]);
     expect(lastPut()).toContain(member);
   },
@@ -125,7 +122,7 @@ test.each(['12', 'null', 'true', '["a"]', '"12"'])('--field name:=%s is JSON', a
   await using service = await serve({ sku: {} });
   const { done } = await bindTo(service);
   await done(['pets', 'create', '--name', 'Rex', '--field', `sku:=${json}`]);
-  expect(service.stored.pets?.at(-1)).toMatchObject({ sku: JSON.parse(json) });
+  expect(service.pets().at(-1)).toMatchObject({ sku: JSON.parse(json) });
 });
 
 test('the table of a list that is fed back unchanged changes nothing', async () => {
@@ -164,7 +161,7 @@ const status = { ...text, enum: words };
 /** A bound service with one pet that is sold, whose statuses are `words`. */
 async function withStatuses() {
   const service = await serve({ status }, { status: 'SOLD' }, { filter: status });
-  const statuses = () => service.stored.pets?.map((pet) => pet.status);
+  const statuses = () => service.pets().map((pet) => pet.status);
   return {
     ...(await bindTo(service)),
     service,
@@ -231,7 +228,7 @@ test('a filter may spell statuses in another way, and without an enumeration any
     { filter: { ...text, enum: ['sold', 'reserved'] } },
   );
   const { done, run } = await bindTo(spelled);
-  spelled.stored.pets?.push({ id: 2, name: 'Rex', status: 'sold' });
+  spelled.stored.set('/pets/2', { id: 2, name: 'Rex', status: 'sold' });
   expect(await done('pets list --status Sold -o ids')).toBe('2\n');
   expect(spelled.calls()).toEqual(['GET /pets?status=sold']);
   expect((await run('pets list --status available -o ids')).code).toBe(0);
@@ -239,7 +236,7 @@ test('a filter may spell statuses in another way, and without an enumeration any
   const bound = await bindTo(free);
   expect(await bound.done('pets list --status Asleep -o ids')).toBe('1\n');
   await bound.done('pets update 1 --status awake');
-  expect(free.stored.pets?.[0]).toMatchObject({ status: 'awake' });
+  expect(free.pets()[0]).toMatchObject({ status: 'awake' });
 });
 
 test('a date field takes a day, and a date-time field an instant', async () => {
@@ -247,11 +244,11 @@ test('a date field takes a day, and a date-time field an instant', async () => {
   await using days = await serve({}, {}, { order: day });
   const { done, run } = await bindTo(days);
   await done('orders update 1 --ship-date 2027-03-01');
-  expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
+  expect(days.order()).toMatchObject({ shipDate: '2027-03-01' });
   const instant = await run('orders update 1 --ship-date 2027-03-01T09:00:00Z');
   expect(instant).toMatchObject(failed(2, 'must be a day such as 2027-01-15'));
   await done('orders update --from - --yes', { stdin: 'id,shipDate\n1,2027-04-01\n' });
-  expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-04-01' });
+  expect(days.order()).toMatchObject({ shipDate: '2027-04-01' });
   expect(
     (await run('orders update --from - --yes', { stdin: '[{"id":1,"shipDate":"2027-04-01T00:00:00Z"}]' }))
       .code,
@@ -260,12 +257,12 @@ test('a date field takes a day, and a date-time field an instant', async () => {
   await using instants = await serve({}, {}, { order: { shipDate: { ...text, format: 'date-time' } } });
   const other = await bindTo(instants);
   await other.done('orders update 1 --ship-date 2027-03-01');
-  expect(instants.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01T00:00:00Z' });
+  expect(instants.order()).toMatchObject({ shipDate: '2027-03-01T00:00:00Z' });
 
   // Without a format the form of the date that is replaced is kept.
   await using unstated = await serve();
   await (await bindTo(unstated)).done('orders update 1 --ship-date 2027-03-01');
-  expect(unstated.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
+  expect(unstated.order()).toMatchObject({ shipDate: '2027-03-01' });
 });
 
 test.each([false, true])(
@@ -275,12 +272,12 @@ test.each([false, true])(
     const { done } = await bindTo(service);
     await done('pets create --name Rex --field pin=abcd');
     await done('pets update 1 --field pin=efgh');
-    expect(service.stored.pets).toMatchObject([{ pin: 'efgh' }, { name: 'Rex', pin: 'abcd' }]);
+    expect(service.pets()).toMatchObject([{ pin: 'efgh' }, { name: 'Rex', pin: 'abcd' }]);
     const runs = await done('pets update --from - --yes', {
       stdin: 'id,name,pin\n1,Luna,1111\n2,Max,0002\n',
     });
     expect(runs).toContain('applied 2 of 2 rows');
-    expect(service.stored.pets).toMatchObject([{ pin: '1111' }, { name: 'Max', pin: '0002' }]);
+    expect(service.pets()).toMatchObject([{ pin: '1111' }, { name: 'Max', pin: '0002' }]);
     expect(await done('pets list --fields id,name -o csv')).toBe('id,name\n1,Luna\n2,Max\n');
   },
 );
@@ -295,5 +292,5 @@ test('the error of missing fields names their flags, which take the type of the 
     '--field code=<value> and --field count=<value> and --field tags=<value> are missing',
   );
   await done('pets create --name Rex --field code=text --field count=7 --field tags:=["a"]');
-  expect(service.stored.pets?.at(-1)).toMatchObject({ code: 'text', count: 7, tags: ['a'] });
+  expect(service.pets().at(-1)).toMatchObject({ code: 'text', count: 7, tags: ['a'] });
 });
