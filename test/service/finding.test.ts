@@ -44,12 +44,11 @@ test.each<[how: string, paths: readonly string[], answer: Reply, from: string]>(
     expect(await bind(...argv)).toMatchObject({ code: 0, stderr: found });
 });
 
-test('an address that redirects to a login leads to its description without the login', async () => {
+test('an address that redirects to a login leads to its description without the login, past a path without an answer', async () => {
   await using login = await recordingServer({ '/': sparse });
-  await using server = await recordingServer({ '/v3/api-docs': sparse }, () => ({
-    status: 302,
-    headers: { location: login.url },
-  }));
+  await using server = await recordingServer({ '/v3/api-docs': sparse }, ({ path }) =>
+    path === '/openapi.json' ? 'reset' : { status: 302, headers: { location: login.url } },
+  );
   const { code, stderr } = await bind(server.url);
   expect([code, stderr]).toEqual([0, expect.stringContaining(`${server.url}/v3/api-docs`)]);
   expect(login.requests).toEqual([]);
@@ -63,7 +62,7 @@ test.each<[address: string, calls: readonly string[]]>([
   async (address, calls) => {
     await using server = await recordingServer({ '/openapi.json': sparse });
     const refused = await bind(server.url + address);
-    expect(refused).toMatchObject(failed(2, 'no description found'));
+    expect(refused).toMatchObject(failed(2, `with \`petstore api bind ${server.url}\`, or name the URL`));
     expect(server.calls()).toEqual(calls);
   },
 );

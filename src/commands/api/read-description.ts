@@ -52,7 +52,7 @@ const usualPaths = [
  * Reads the description at a URL, or at the first usual path below it. Sends nothing to another origin.
  *
  * @throws UsageError if there is none.
- * @throws CliError if the service does not answer.
+ * @throws CliError if the service does not answer at the URL.
  */
 async function findDescription(context: Context, location: string, withToken: boolean): Promise<Description> {
   const { href, origin, pathname, username, password } = new URL(location);
@@ -66,10 +66,12 @@ async function findDescription(context: Context, location: string, withToken: bo
   const client = await connectToDocuments(context, origin, { withToken });
   const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
   for (const url of [href, ...below]) {
-    const options = { retries: url === href ? undefined : 0 };
+    const isGuess = url !== href;
+    const options = { retries: isGuess ? 0 : undefined };
     const response = await client.send({ method: 'GET', path: url, headers }, options).catch((error) => {
-      // A redirect may lead to a login. A service that cannot be reached has no description anywhere.
-      if (error instanceof CliError && error.details.noAnswer === 'redirect') return undefined;
+      const { noAnswer } = error instanceof CliError ? error.details : {};
+      // A redirect may lead to a login. A guess without an answer is no description.
+      if (noAnswer === 'redirect' || (isGuess && noAnswer !== undefined)) return undefined;
       throw error;
     });
     const document = response && (await documentIn(response, url));
@@ -78,9 +80,10 @@ async function findDescription(context: Context, location: string, withToken: bo
       return await readDescription({ url, label: url, document });
     }
   }
+  const further = pathname === '/' ? '' : `search from the root with \`petstore api bind ${origin}\`, or `;
   throw new UsageError(
     `api bind ${location}: no description found`,
-    'name the URL of the OpenAPI document itself, or a file; --with-token sends the token, -v shows the requests',
+    `${further}name the URL of the OpenAPI document itself, or a file; --with-token sends the token, -v shows the requests`,
   );
 }
 
