@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { type Operation, operations, takesId } from '../api/operations.ts';
-import { UsageError } from '../process/errors.ts';
+import { InputError, UsageError } from '../process/errors.ts';
 import { withDefaultSignals } from '../process/io.ts';
 import { joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
@@ -27,45 +27,58 @@ export interface Maps {
   readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
 }
 
+/** The contract of a description, and the search results from which it was made. */
+interface Binding {
+  readonly contract: Contract;
+  readonly matches: Matches;
+}
+
 /**
  * Finds the operations of the table in a description, and makes a contract of them.
  *
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its operation, or if no bound operation
  *   has a field of `--map`.
+ * @throws InputError if the description cannot be followed.
  */
-export function bind(
-  description: Description,
-  maps: Maps,
-): { readonly contract: Contract; readonly matches: Matches } {
-  return withDefaultSignals(() => {
-    const { documentOperations, tokenHeader } = operationsIn(description);
-    const tableOperationOf = (id: OperationId): TableOperation => {
-      const operation = operations[id];
-      return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
-    };
-    const mapped = new Map<OperationId, DocumentOperation>();
-    for (const [id, route] of maps.operations)
-      mapped.set(id, findOperationAt(documentOperations, tableOperationOf(id), route));
-    const matches = matchOperations(tableOperationOf, documentOperations, mapped);
-    const bound = new Map<OperationId, Operation>();
-    const missing = new Map<OperationId, string>();
-    for (const [id, match] of matches) {
-      const [operation] = match.operations;
-      if (operation && match.state === 'bound')
-        bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description));
-      else {
-        const isNear = operation && match.state !== 'ambiguous';
-        const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
-        if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`);
-        missing.set(id, why);
-      }
+export function bind(description: Description, maps: Maps): Binding {
+  try {
+    return withDefaultSignals(() => toBinding(description, maps));
+  } catch (error) {
+    // Schemas may refer to each other in a chain that is too long to follow.
+    if (error instanceof RangeError)
+      throw new InputError(`description ${description.label}: its schemas are nested too deeply`);
+    throw error;
+  }
+}
+
+function toBinding(description: Description, maps: Maps): Binding {
+  const { documentOperations, tokenHeader } = operationsIn(description);
+  const tableOperationOf = (id: OperationId): TableOperation => {
+    const operation = operations[id];
+    return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
+  };
+  const mapped = new Map<OperationId, DocumentOperation>();
+  for (const [id, route] of maps.operations)
+    mapped.set(id, findOperationAt(documentOperations, tableOperationOf(id), route));
+  const matches = matchOperations(tableOperationOf, documentOperations, mapped);
+  const bound = new Map<OperationId, Operation>();
+  const missing = new Map<OperationId, string>();
+  for (const [id, match] of matches) {
+    const [operation] = match.operations;
+    if (operation && match.state === 'bound')
+      bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description));
+    else {
+      const isNear = operation && match.state !== 'ambiguous';
+      const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
+      if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`);
+      missing.set(id, why);
     }
-    for (const [noun, fields] of maps.fields)
-      for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
-    const definitions = definitionsOf([...bound.values()], description);
-    const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
-    return { matches, contract };
-  });
+  }
+  for (const [noun, fields] of maps.fields)
+    for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
+  const definitions = definitionsOf([...bound.values()], description);
+  const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
+  return { matches, contract };
 }
 
 /** @throws UsageError if no operation has the field that `--map` names. */

@@ -61,6 +61,7 @@ test.each<[what: string, document: unknown, why: string | RegExp]>([
   ['no paths', '{"openapi":"3.1.0"}', 'has no paths'],
   ['nesting without end', '['.repeat(100_000), 'nested deeper'],
   ['YAML nesting without end', `a: ${'[ '.repeat(8_000)}`, 'call stack size exceeded'],
+  ['schemas nested without end', nested(3_000), 'its schemas are nested too deeply'],
   ['aliases without measure', bomb(), 'alias count'],
   ...['http://127.0.0.1:9/a.yaml', '../../etc/passwd', 'Pet.yaml#/one', 'http://['].map(
     (reference): [string, unknown, string] => [
@@ -148,4 +149,11 @@ function bomb(): string {
     lines.push(`a${level}: &a${level} [${aliases}]`);
   }
   return lines.join('\n');
+}
+
+/** Describes a list whose schema refers to the next one, and so on. */
+function nested(depth: number): object {
+  const next = (index: number) => ({ allOf: [{ $ref: `#/components/schemas/S${index}` }] });
+  const schemas = Object.fromEntries(Array.from({ length: depth }, (_, i) => [`S${i}`, next(i + 1)]));
+  return { ...head, paths: { '/pets': listOf(next(0)) }, components: { schemas } };
 }
