@@ -3,7 +3,7 @@ import { builtInContract, lifecycleText } from './api/contract.ts';
 import { isEmbeddedUrl, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { ServiceUnderTest } from './checks/check.ts';
-import type { ClientEvent, ClientOptions } from './client/call.ts';
+import type { ClientEvent, ServiceOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import type { CallLimits } from './client/retry.ts';
 import { traceOf } from './client/send-call.ts';
@@ -83,11 +83,11 @@ export async function connectForChecks(context: Context, strict = false): Promis
 }
 
 /** The headers of every request, and the source of their credential. */
-type ClientHeaders = Pick<ClientOptions, 'headers' | 'credentialSource' | 'whyNoCredential'>;
+type ClientHeaders = Pick<ServiceOptions, 'headers' | 'credentialSource' | 'whyNoCredential'>;
 
 async function openClient(
   context: Context,
-  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
+  service: ClientHeaders & Pick<ServiceOptions, 'baseUrl' | 'contract' | 'transport'>,
   purpose: ClientPurpose,
 ): Promise<Client> {
   const { settings } = context;
@@ -148,7 +148,7 @@ const commonHeaders = [
   { name: 'accept', value: 'application/json', givenBy: 'petstore' },
 ];
 
-interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
+interface HeaderSources extends Pick<ServiceOptions, 'baseUrl' | 'contract'> {
   /** The values of `--header`. */
   readonly headerFlags: readonly string[];
   /** The token to send: none, the one that belongs to the origin, or any, because the user asked to send it there. */

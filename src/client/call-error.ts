@@ -25,7 +25,7 @@ export function responseError(soFar: CallSoFar, response: HttpResponse): CliErro
     return callError(soFar, invalidResponse(why));
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
-  const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
+  const { why, code, message: serviceMessage } = readErrorBody(response, author, call.service.secrets.mask);
   const kind = errorKindOf(status, author, request.method, operation?.isList);
   return errorOf(soFar, { response, author, kind }, why, { status, author, code, serviceMessage });
 }
@@ -39,7 +39,7 @@ export function callError<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | Cl
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
   const { message, details, kind } = thrown;
   const { noAnswer, status = soFar.attempts.at(-1)?.response?.status } = details;
-  const why = soFar.call.client.secrets.mask(message);
+  const why = soFar.call.service.secrets.mask(message);
   return errorOf(soFar, { error: thrown, kind }, why, { noAnswer, status, cause: thrown });
 }
 
@@ -57,7 +57,7 @@ function errorOf(
 
 /** Returns a clause that names the forward proxy, unless the body of the answer shows that the service has sent it. */
 function senderClause({ call, attempts }: CallSoFar): string {
-  const { forwardProxy } = call.client.transport;
+  const { forwardProxy } = call.service.transport;
   const { response, author } = attempts.at(-1) ?? {};
   if (forwardProxy === undefined || !response || author === 'service') return '';
   return `; it came from the proxy ${forwardProxy} or from the service`;
@@ -141,7 +141,7 @@ const hints: Readonly<Record<string, Hint>> = {
       error?.details.noAnswer === 'proxy' ||
       (response?.status === 401 &&
         author !== 'service' &&
-        call?.client.transport.forwardProxy?.includes('@')),
+        call?.service.transport.forwardProxy?.includes('@')),
     text: 'check the address of the proxy, and the user name and the password in it: user:password@proxy.example',
   },
   // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
@@ -188,7 +188,7 @@ const hints: Readonly<Record<string, Hint>> = {
 };
 
 function tokenHint({ call, response }: Failure): string {
-  const { credentialSource, whyNoCredential } = call?.client ?? {};
+  const { credentialSource, whyNoCredential } = call?.service ?? {};
   if (credentialSource === undefined)
     return (
       whyNoCredential ??

@@ -19,8 +19,8 @@ import type { CallLimits } from './retry.ts';
 import { type HeaderChanges, type RequestBase, requireHeader, withHeaderChanges } from './user-request.ts';
 import { toWire, wireNameOf } from './wire.ts';
 
-/** The service that a client calls, and how. */
-export interface ClientOptions {
+/** A service, and how it is called. */
+export interface ServiceOptions {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
@@ -54,7 +54,7 @@ export interface ListMessage {
 export interface CallOptions {
   /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after the first attempt begins. */
   readonly deadlineMs?: number | undefined;
-  /** The most retries. By default the client's limit. */
+  /** The most retries. By default those of `ServiceOptions.limits`. */
   readonly retries?: number | undefined;
   /** True if an answer with this status is not retried. */
   isFinalStatus?(status: number): boolean;
@@ -64,9 +64,9 @@ export interface CallOptions {
   afterAttempt?(attempt: Attempt): void;
 }
 
-/** One request, the client that sends it, and its options. */
+/** One request, the service that it goes to, and its options. */
 export interface Call {
-  readonly client: ClientOptions;
+  readonly service: ServiceOptions;
   /** The operation. A raw request has none. */
   readonly operation?: Operation | undefined;
   /** The id of the record that the request is about. A list has none, nor has a new record without an id. */

@@ -11,11 +11,11 @@ import {
   type Call,
   type CallInput,
   type CallOptions,
-  type ClientOptions,
   type ListMessage,
   type OperationCall,
   type OperationRequest,
   recordIdOf,
+  type ServiceOptions,
   toHttpRequest,
 } from './call.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
@@ -27,7 +27,7 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client
-  extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'>,
+  extends Pick<ServiceOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'>,
     Pick<Transport, 'saveStore'> {
   /** Sends a message about a list to the observer. */
   notify(message: ListMessage): void;
@@ -59,26 +59,26 @@ export interface Client
 }
 
 /** @param defaults the options of each call, unless the call has its own. */
-export function createClient(options: ClientOptions, defaults: CallOptions = {}): Client {
-  const { contract, baseUrl, secrets } = options;
+export function createClient(service: ServiceOptions, defaults: CallOptions = {}): Client {
+  const { contract, baseUrl, secrets } = service;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, ownOptions?: CallOptions): OperationCall => {
     const operation = requireOperation(contract, id);
     const callOptions: CallOptions = Object.assign({}, defaults, ownOptions);
-    const request = toHttpRequest(operation, input, options);
+    const request = toHttpRequest(operation, input, service);
     const recordId = recordIdOf(operation, input);
-    return { client: options, operation, recordId, request, options: callOptions };
+    return { service, operation, recordId, request, options: callOptions };
   };
   const prepareAny = (request: OperationRequest | RawRequest, ownOptions?: CallOptions): Call =>
     'path' in request
-      ? { client: options, request: toRawRequest(request, options), options: { ...defaults, ...ownOptions } }
+      ? { service, request: toRawRequest(request, service), options: { ...defaults, ...ownOptions } }
       : prepare(request.operation, request.input, ownOptions);
-  const notify = (message: ListMessage) => options.observe?.(message);
+  const notify = (message: ListMessage) => service.observe?.(message);
   return {
     contract,
     baseUrl,
-    credentialSource: options.credentialSource,
-    limits: options.limits,
+    credentialSource: service.credentialSource,
+    limits: service.limits,
     notify,
     async read(id, input, callOptions) {
       const { answer, value } = await fetchValue(prepare(id, input, callOptions));
@@ -112,8 +112,8 @@ export function createClient(options: ClientOptions, defaults: CallOptions = {})
       const { headers, ...others } = prepareAny(request).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
     },
-    withOptions: (callOptions) => createClient(options, { ...defaults, ...callOptions }),
-    saveStore: options.transport.saveStore,
+    withOptions: (callOptions) => createClient(service, { ...defaults, ...callOptions }),
+    saveStore: service.transport.saveStore,
   };
 }
 

@@ -8,7 +8,7 @@ import { boundResultSchemas } from '../api/schemas.ts';
 import { CliError, type ErrorDetails, isInterruption, messageOf, type NoAnswer } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type Attempt, type FailureVerdict, isPerhapsApplied, verdictOf } from './answer-table.ts';
-import type { ClientOptions, OperationCall } from './call.ts';
+import type { OperationCall, ServiceOptions } from './call.ts';
 import { parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
@@ -16,7 +16,7 @@ import { contentOf } from './wire.ts';
 
 /** The part of a call that decides about a write. */
 interface WriteCall extends Pick<OperationCall, 'operation' | 'recordId'> {
-  readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
+  readonly service: Pick<ServiceOptions, 'contract' | 'baseUrl' | 'secrets'>;
 }
 
 /** Why an answer does not show a write, or why there is none. */
@@ -64,10 +64,10 @@ export function judgeSuccess(
   response: HttpResponse,
   attempt: Attempt,
 ): JudgedWrite {
-  const { client, operation, recordId } = call;
+  const { service, operation, recordId } = call;
   const { method, responses = {} } = operation;
   const { record, mismatch, id: answeredId } = readWrite(call, values, response);
-  const id = recordId ?? answeredId ?? locatedId(client, operation, response.headers, attempt);
+  const id = recordId ?? answeredId ?? locatedId(service, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // If the description states no responses of a DELETE, any success will do.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
@@ -115,12 +115,12 @@ export function attemptDetails(
 
 /** Reads the record and the id in a response, or says in a clause why it does not show what the user set. */
 function readWrite(
-  { client, operation, recordId }: WriteCall,
+  { service, operation, recordId }: WriteCall,
   values: Fields,
   response: HttpResponse,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly mismatch?: string | undefined } {
   const { status } = response;
-  const { mask } = client.secrets;
+  const { mask } = service.secrets;
   if (status === 202) return {};
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
@@ -149,7 +149,7 @@ function readWrite(
   if (removes && names.length < 2) return { id: idIn(operation, fields) };
   // A new record may have a default for a field that was left out.
   const isCreate = operation.id === operations.create;
-  const others = differencesOf(values, fields, isShown, hiddenFields(client.contract, operation.noun))
+  const others = differencesOf(values, fields, isShown, hiddenFields(service.contract, operation.noun))
     .map(({ name }) => name)
     .filter((name) => !isCreate || values[name] !== undefined);
   const mismatch =
@@ -166,7 +166,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
 
 /** Returns the id of a new record if the Location of the answer is the address from which the record is read. */
 function locatedId(
-  { contract, baseUrl }: WriteCall['client'],
+  { contract, baseUrl }: WriteCall['service'],
   { noun }: Operation,
   headers: HttpHeaders,
   { request }: Attempt,

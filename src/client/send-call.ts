@@ -31,22 +31,22 @@ interface UnansweredCall extends CallSoFar {
  * @returns the answer, or an error: a CliError if none came, an interruption if a signal was aborted or the run has stopped.
  */
 export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
-  const { client, options } = call;
+  const { service, options } = call;
   const { pace } = options;
-  const signals = [client.signal, options.signal].filter((signal) => signal !== undefined);
+  const signals = [service.signal, options.signal].filter((signal) => signal !== undefined);
   // A run that has stopped waits only for requests in flight.
-  const stopped = pace?.stop.stopped ?? client.signal;
+  const stopped = pace?.stop.stopped ?? service.signal;
   const attempts: Attempt[] = [];
   let { deadlineMs } = options;
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
-      if (!pace) deadlineMs ??= monotonicMs() + client.limits.timeoutMs;
+      if (!pace) deadlineMs ??= monotonicMs() + service.limits.timeoutMs;
       const attempt = await makeAttempt(call, attempts.length + 1, deadlineMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
+      service.observe?.({ kind: 'attempt', attempt, operation: call.operation });
       pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, request, response, error } = attempt;
@@ -70,7 +70,7 @@ export async function fetchValue(call: OperationCall) {
   const answer = await sendCall(call);
   if (answer.status === undefined || answer.error) throw answer.error;
   try {
-    const value = readResult(call.operation, call.recordId, answer, call.client.secrets.mask);
+    const value = readResult(call.operation, call.recordId, answer, call.service.secrets.mask);
     return { answer, value };
   } catch (error) {
     throw callError(answer, error);
@@ -93,13 +93,13 @@ async function makeAttempt(
   deadlineMs: number | undefined,
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
-  const { client } = call;
+  const { service } = call;
   const startMs = monotonicMs();
-  const mostMs = deadlineMs === undefined ? client.limits.timeoutMs : deadlineMs - startMs;
+  const mostMs = deadlineMs === undefined ? service.limits.timeoutMs : deadlineMs - startMs;
   let limitMs = mostMs;
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
-    const { isSent, response, error } = await sendRequest(client, request, limitMs, signals);
+    const { isSent, response, error } = await sendRequest(service, request, limitMs, signals);
     const isRedirect = response && redirectStatuses.includes(response.status);
     const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
     const elapsedMs = monotonicMs() - startMs;
@@ -113,21 +113,21 @@ async function makeAttempt(
       response,
       error: next instanceof CliError ? next : error,
       author: failure && authorOf(failure, call.operation),
-      requestId: requestId && client.secrets.mask(requestId),
+      requestId: requestId && service.secrets.mask(requestId),
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
       const retry = response && !failure ? undefined : nextAttempt(call, attempt, mostMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
-    client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
+    service.observe?.({ kind: 'attempt', attempt, operation: call.operation });
     request = next;
     limitMs = mostMs - elapsedMs;
   }
 }
 
 async function sendRequest(
-  { limits, transport }: Call['client'],
+  { limits, transport }: Call['service'],
   request: HttpRequest,
   limitMs: number,
   signals: readonly AbortSignal[],
@@ -156,16 +156,16 @@ function nextAttempt(
   attempt: Attempt,
   remainingMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
-  const { options, client } = call;
+  const { options, service } = call;
   const { number, response, retryAfterMs } = attempt;
   if (!mayRetry(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
   // A pace ends the run if the service asks to wait too long.
   const limitMs = options.pace ? Number.POSITIVE_INFINITY : remainingMs;
-  const { retries = client.limits.retries } = options;
-  const delayMs = permittedDelay(number, attempt, { ...client.limits, retries });
+  const { retries = service.limits.retries } = options;
+  const delayMs = permittedDelay(number, attempt, { ...service.limits, retries });
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
   if (retryAfterMs === undefined || retryAfterMs < limitMs) return undefined;
-  const deadline = `the deadline of ${durationText(client.limits.timeoutMs)}`;
+  const deadline = `the deadline of ${durationText(service.limits.timeoutMs)}`;
   return {
     whyNoRetry: `the service asks to wait ${durationText(retryAfterMs)}, longer than what is left of ${deadline}`,
   };

@@ -21,7 +21,7 @@ function judge(
   const request = { method, url: `${service.baseUrl}/pets/1`, headers: {} };
   const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
   const { id, values } = { id: 1n, values: {}, ...intent };
-  const call = { client: service, operation: operations[operation], recordId: id };
+  const call = { service, operation: operations[operation], recordId: id };
   return judgeSuccess(call, values, response, attempt);
 }
 
@@ -75,7 +75,7 @@ test('the id of a new record is in a Location with a last slash', () => {
   const contract = { ...builtInContract, operations: new Map([['getPet' as const, operation]]) };
   const response = { status: 201, headers: { location: '/pets/5/' }, body: '' };
   const attempt = { request: { method: 'POST', url: `${service.baseUrl}/pets/`, headers: {} }, response };
-  const call = { client: { ...service, contract }, operation: operations.createPet, recordId: undefined };
+  const call = { service: { ...service, contract }, operation: operations.createPet, recordId: undefined };
   const given = { ...attempt, isSent: true, number: 1, elapsedMs: 1 };
   expect(judgeSuccess(call, {}, response, given)).toMatchObject({ verdict: 'empty', id: 5n });
 });
