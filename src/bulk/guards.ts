@@ -1,6 +1,8 @@
 import { UsageError } from '../process/errors.ts';
 import { groupDigits } from '../process/text.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
+import { placeOf } from './row-view.ts';
+import type { RunLog } from './run.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -21,14 +23,13 @@ const minRowsForZeroGuard = 10;
 
 /**
  * Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it.
- *
- * @param rowCount the number of rows of the run.
  */
 export function guardErrorOf(
-  rowCount: number,
+  { header: { format }, rows }: RunLog,
   { rowsToWrite }: Plan,
   { maxChanges, maxDelta, allowZero }: Guards,
 ): UsageError | undefined {
+  const rowCount = rows.length;
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
   if (maxChanges && rowsToWrite.length > most) {
     const limit = maxChanges.rows === undefined ? `${maxChanges.percent}%` : groupDigits(maxChanges.rows);
@@ -45,7 +46,7 @@ export function guardErrorOf(
       count === null || count === undefined ? 'no entry' : groupDigits(Number(count)),
     );
     return guardError(
-      `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
+      `${placeOf(format, line)} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
       'a larger --max-delta',
     );
   }

@@ -214,7 +214,7 @@ function summaryText(report: Report, style: Style): string {
   for (const { state, count, kind, first } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
-    lines.push(style.dim(`    ${failureText(first, header.noun)}`));
+    lines.push(style.dim(`    ${failureText(first, header)}`));
   }
   return `${[...lines, style.dim(`run ${id}`)].join('\n')}\n`;
 }

@@ -2,6 +2,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { stockColumn } from '../input/field-columns.ts';
+import { unitOf } from '../input/read-rows.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
@@ -27,7 +28,7 @@ type PrintedRow = ReturnType<typeof toPrintedRow>;
  * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
  * creates a record has no id. `change` is the difference of two counts; it is undefined for fields.
  */
-function toPrintedRow(noun: NounName, row: RunRow, state: string) {
+function toPrintedRow({ noun, format }: RunHeader, row: RunRow, state: string) {
   const { planned, line } = row;
   const why = reasonOf(row.state);
   const id = idOfRow(row);
@@ -36,14 +37,26 @@ function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const before = lastReadValue(row);
   const after = planned?.after;
   const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
+  const place = id === undefined ? placeOf(format, line) : undefined;
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
-  return { petId, id: recordId, before, after, change: changeOf(row), state, reason, line };
+  return { petId, id: recordId, before, after, change: changeOf(row), state, reason, line, place };
+}
+
+/** Names a row by its place in the input: `line 7`, or `record 7` of a JSON document. */
+export function placeOf(format: RunHeader['format'], line: number): string {
+  return `${unitOf(format)} ${line}`;
 }
 
 /** The row of an invalid record. */
-function toInvalidRow({ line, message }: InvalidRecord): PrintedRow {
+function toInvalidRow({ format }: RunHeader, { line, message }: InvalidRecord): PrintedRow {
   const none = { petId: undefined, id: undefined, before: undefined, after: undefined, change: undefined };
-  return { ...none, state: 'invalid', reason: { code: 'invalid', message }, line };
+  return {
+    ...none,
+    state: 'invalid',
+    reason: { code: 'invalid', message },
+    line,
+    place: placeOf(format, line),
+  };
 }
 
 /** Returns the columns of a plan or of outcomes. */
@@ -78,9 +91,7 @@ export function createRowView(noun: NounName): View<object> {
       { name: 'code', value: ({ reason }) => reason?.code, isHidden: true },
       {
         name: 'reason',
-        // A row without an id is found by its line.
-        value: ({ petId, id = petId, reason, line }) =>
-          reason && id === undefined ? `line ${line}: ${reason.message}` : reason?.message,
+        value: ({ reason, place }) => (reason && place ? `${place}: ${reason.message}` : reason?.message),
       },
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
@@ -103,15 +114,15 @@ export function countProblems({ rows, invalid }: Plan): number {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-export function* rowsOfPlan({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
+export function* rowsOfPlan(header: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
   for (const row of rows)
-    if (!outcomeOf(row) || failureOf(row)) yield toPrintedRow(noun, row, plannedState(row));
-  for (const issue of invalid) yield toInvalidRow(issue);
+    if (!outcomeOf(row) || failureOf(row)) yield toPrintedRow(header, row, plannedState(row));
+  for (const issue of invalid) yield toInvalidRow(header, issue);
 }
 
 /** Yields the rows of a run as they are now. */
 export function* rowsOfLog({ header, rows }: RunLog): Generator<PrintedRow> {
-  for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
+  for (const row of rows) yield toPrintedRow(header, row, row.state.kind);
 }
 
 /** Yields the records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
@@ -133,10 +144,11 @@ function plannedState({ state: { kind } }: RunRow): string {
 const maxShownChanges = 20;
 
 /** The largest changes of a plan as a table for stderr. */
-export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
+export async function largestChangesText(printer: Printer, header: RunHeader, plan: Plan): Promise<string> {
+  const { noun } = header;
   const sizeOf = (row: RunRow) => Math.abs(Number(changeOf(row) ?? 0));
   const largestChanges = plan.rowsToWrite.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
-  const shownRows = largestChanges.map((row) => toPrintedRow(noun, row, plannedState(row)));
+  const shownRows = largestChanges.map((row) => toPrintedRow(header, row, plannedState(row)));
   const { idField, isCount } = nouns[noun];
   const names = [idField, 'before', 'after', ...(isCount ? ['change'] : [])];
   const columns = pickColumns(createRowView(noun), names);
@@ -146,7 +158,8 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
 }
 
 /** The totals of a plan, and the reasons of rows that cannot be written, as notices. */
-export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
+export function planNotices(header: RunHeader, plan: Plan): Notice[] {
+  const { noun } = header;
   const { rowsToWrite, rows } = plan;
   const { subject, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
@@ -187,7 +200,7 @@ export function planNotices({ noun }: RunHeader, plan: Plan): Notice[] {
   for (const { count, first } of groupFailures(rows))
     notices.push([
       'warning',
-      `${countText(count, 'row', 'rows')} cannot be written: ${failureText(first, noun)}`,
+      `${countText(count, 'row', 'rows')} cannot be written: ${failureText(first, header)}`,
     ]);
   return notices;
 }
@@ -219,9 +232,9 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
 }
 
 /** Describes a row that failed or is unknown: `line 7, pet 42: …`. */
-export function failureText({ line, id, state }: RunRow, noun: NounName): string {
+export function failureText({ line, id, state }: RunRow, { noun, format }: RunHeader): string {
   const name = id === undefined ? '' : `, ${rowTerms(noun).subject} ${id}`;
   const { message = state.kind, requestId } = reasonOf(state) ?? {};
   const request = requestId === undefined ? '' : ` (request ${requestId})`;
-  return sanitize(`line ${line}${name}: ${message}${request}`);
+  return sanitize(`${placeOf(format, line)}${name}: ${message}${request}`);
 }

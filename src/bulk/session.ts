@@ -163,7 +163,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     );
     // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
     if (stop.cause) throw stop.cause;
-    return { sources, plan, guardError: guardErrorOf(log.rows.length, plan, flags) };
+    return { sources, plan, guardError: guardErrorOf(log, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     if (stop.cause) throw stop.cause;

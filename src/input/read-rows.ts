@@ -173,7 +173,8 @@ const conflict = 'conflict';
 
 type InputFacts = Pick<CheckedInput<InputRow>, 'file' | 'format'>;
 
-function unitOf(format: InputFormat | undefined): string {
+/** The word for the place of a record: its line, or its number in a JSON document. */
+export function unitOf(format: InputFormat | undefined): string {
   return format?.kind === 'json' ? 'record' : 'line';
 }
 
