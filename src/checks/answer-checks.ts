@@ -59,7 +59,7 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
   const { operation, status, error, attempts, mediaType, text } = answer;
   const clause = `${operation.id} answered ${statusText(status)}`;
   // A guessed id may belong to no record. A 404 of the service itself is then a correct answer.
-  const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
+  const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.sender === 'service';
   const isSuccess = status >= 200 && status < 300;
   if (isUnknownId || (isSuccess && hasContent(answer))) return pass(clause, detailsOf(answer));
   const type = mediaType || 'a body without a content type';

@@ -1,5 +1,5 @@
 import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
-import { type Author, CliError, type ErrorKind, type NoAnswer } from '../process/errors.ts';
+import { CliError, type ErrorKind, type NoAnswer, type Sender } from '../process/errors.ts';
 
 // What an answer, or the reason why there is none, means for a write, a retry, a run, a list and an error.
 
@@ -12,8 +12,8 @@ export interface Attempt {
   readonly response?: HttpResponse | undefined;
   /** Why there is no response, or why its redirect is not followed. */
   readonly error?: Error | undefined;
-  /** The author of an answer with an error status. */
-  readonly author?: Author | undefined;
+  /** The sender of an answer with an error status. */
+  readonly sender?: Sender | undefined;
   /** 1 for the first. */
   readonly number: number;
   readonly elapsedMs: number;
@@ -120,11 +120,11 @@ export function verdictOf({
   isSent,
   response,
   error,
-  author,
-}: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'author'>): FailureVerdict {
+  sender,
+}: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'sender'>): FailureVerdict {
   const [ifSent, ifUnsent] =
     noAnswerRule(error) === 'final' ? (['unrepeatable', 'rejected'] as const) : (['lost', 'busy'] as const);
-  const verdict = response ? statusRule(response.status, author).verdict : isSent ? ifSent : ifUnsent;
+  const verdict = response ? statusRule(response.status, sender).verdict : isSent ? ifSent : ifUnsent;
   // Two requests with these methods have the same effect as one.
   const isIdempotent = isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
   if (verdict === 'lost' && !isIdempotent) return 'unrepeatable';
@@ -132,16 +132,16 @@ export function verdictOf({
   return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
 }
 
-/** Returns the meaning of a status. @param author who sent it. */
-export function statusRule(status: number | undefined, author?: Author): AnswerRule {
+/** Returns the meaning of a status. @param sender who sent it. */
+export function statusRule(status: number | undefined, sender?: Sender): AnswerRule {
   const rule = statusRules.get(status);
-  if (rule) return rule.isGatewayStatus && author !== 'service' ? unrepeatable : rule;
+  if (rule) return rule.isGatewayStatus && sender !== 'service' ? unrepeatable : rule;
   return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
 }
 
 /** Returns true if the service itself has answered an attempt, and not a gateway that has no way to it. */
-export function isAnswered({ response, author }: Pick<Attempt, 'response' | 'author'>): boolean {
-  return response !== undefined && !statusRule(response.status).isOutage && author !== 'gateway';
+export function isAnswered({ response, sender }: Pick<Attempt, 'response' | 'sender'>): boolean {
+  return response !== undefined && !statusRule(response.status).isOutage && sender !== 'gateway';
 }
 
 /**
@@ -149,13 +149,13 @@ export function isAnswered({ response, author }: Pick<Attempt, 'response' | 'aut
  *
  * @param isList true for a list. A service answers 200 for an empty list, so the address of a missing one is wrong.
  */
-export function errorKindOf(status: number, author: Author, method: string, isList = false): ErrorKind {
+export function errorKindOf(status: number, sender: Sender, method: string, isList = false): ErrorKind {
   const isMissing = isMissingStatus(status);
   if (isMissing && isList) return 'unavailable';
-  // The author of an answer without a body is unknown. Services themselves answer so to a token that they refuse, and to a GET of a
+  // The sender of an answer without a body is unknown. Services themselves answer so to a token that they refuse, and to a GET of a
   // record that they do not have.
   const isUsual = isMissing ? isSafeMethod(method) : isDeniedStatus(status);
-  return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
+  return statusRule(status, sender === 'unknown' && isUsual ? 'service' : sender).kind;
 }
 
 /** Returns true if a status means success: 202 only for a write, and 206 only for a list, although no range was asked for. */
@@ -175,8 +175,8 @@ export function isDeniedStatus(status: number | undefined): boolean {
 }
 
 /** Returns true if a service itself answers so for a page after the last one. An empty 404 or a text may be a gateway's. */
-export function isAfterLast({ details: { status, author } }: CliError): boolean {
-  return status === 204 || (author === 'service' && (status === 404 || status === 416));
+export function isAfterLast({ details: { status, sender } }: CliError): boolean {
+  return status === 204 || (sender === 'service' && (status === 404 || status === 416));
 }
 
 /** Returns true if the operation is gone, and not only the record: 410, or 404 or 405 without an error code of the service. */
@@ -201,7 +201,7 @@ export function mayRetry(attempt: Attempt): boolean {
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
-export function isTransientError({ kind, details: { status, author } }: CliError): boolean {
+export function isTransientError({ kind, details: { status, sender } }: CliError): boolean {
   if (kind === 'usage' || kind === 'not-found') return false;
-  return status === undefined || statusRule(status, author).isTransient;
+  return status === undefined || statusRule(status, sender).isTransient;
 }

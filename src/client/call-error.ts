@@ -1,5 +1,5 @@
 import { type HttpRequest, type HttpResponse, headerLines, shownUrl } from '../api/http.ts';
-import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } from '../process/errors.ts';
+import { CliError, type ErrorDetails, type ErrorKind, type Sender, systemCode } from '../process/errors.ts';
 import {
   errorKindOf,
   isMissingStatus,
@@ -24,10 +24,10 @@ export function responseError(soFar: CallSoFar, response: HttpResponse): CliErro
     const why = `the answer is ${status}, which is neither a success nor an error`;
     return callError(soFar, invalidResponse(why));
   }
-  const author = attempts.at(-1)?.author ?? 'unknown';
-  const { why, code, message: serviceMessage } = readErrorBody(response, author, call.service.secrets.mask);
-  const kind = errorKindOf(status, author, request.method, operation?.isList);
-  return errorOf(soFar, { response, author, kind }, why, { status, author, code, serviceMessage });
+  const sender = attempts.at(-1)?.sender ?? 'unknown';
+  const { why, code, message: serviceMessage } = readErrorBody(response, sender, call.service.secrets.mask);
+  const kind = errorKindOf(status, sender, request.method, operation?.isList);
+  return errorOf(soFar, { response, sender, kind }, why, { status, sender, code, serviceMessage });
 }
 
 /**
@@ -58,8 +58,8 @@ function errorOf(
 /** Returns a clause that names the forward proxy, unless the body of the answer shows that the service has sent it. */
 function senderClause({ call, attempts }: CallSoFar): string {
   const { forwardProxy } = call.service.transport;
-  const { response, author } = attempts.at(-1) ?? {};
-  if (forwardProxy === undefined || !response || author === 'service') return '';
+  const { response, sender } = attempts.at(-1) ?? {};
+  if (forwardProxy === undefined || !response || sender === 'service') return '';
   return `; it came from the proxy ${forwardProxy} or from the service`;
 }
 
@@ -83,7 +83,7 @@ interface Failure {
   readonly error?: CliError | undefined;
   /** The answer, if its status means an error. */
   readonly response?: HttpResponse | undefined;
-  readonly author?: Author | undefined;
+  readonly sender?: Sender | undefined;
   readonly kind?: ErrorKind | undefined;
 }
 
@@ -137,10 +137,10 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   // tinyproxy answers a wrong password with 401, not 407.
   proxy: {
-    when: ({ call, error, response, author }) =>
+    when: ({ call, error, response, sender }) =>
       error?.details.noAnswer === 'proxy' ||
       (response?.status === 401 &&
-        author !== 'service' &&
+        sender !== 'service' &&
         call?.service.transport.forwardProxy?.includes('@')),
     text: 'check the address of the proxy, and the user name and the password in it: user:password@proxy.example',
   },
@@ -166,14 +166,14 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   // A TLS port answers a request over plain http with the 400 of a gateway, or closes the connection.
   protocol: {
-    when: ({ call, response, author, error }) =>
+    when: ({ call, response, sender, error }) =>
       /wrong[ _]version[ _]number|no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(error)) ||
-      (((response?.status === 400 && author === 'gateway') || isClosed(error)) &&
+      (((response?.status === 400 && sender === 'gateway') || isClosed(error)) &&
         call?.request.url.startsWith('http:')),
     text: 'check whether the port expects http or https; a port that speaks only HTTP/2 does not work',
   },
   gateway: {
-    when: ({ author }) => author === 'gateway',
+    when: ({ sender }) => sender === 'gateway',
     text: 'the answer is not JSON, so it may come from a gateway: check the base URL, and see `petstore help gateways`',
   },
   timeout: {

@@ -6,7 +6,7 @@ import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { boundResultSchemas, issueReason, resultSchemas } from '../api/schemas.ts';
-import { type Author, messageOf } from '../process/errors.ts';
+import { messageOf, type Sender } from '../process/errors.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -117,7 +117,7 @@ export function whyOtherRecord(
 }
 
 /** Returns who sent an error response, by its body. @param operation undefined for a raw request. */
-export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {
+export function senderOf({ status, headers, body }: HttpResponse, operation?: Operation): Sender {
   if (body.length === 0) return 'unknown';
   const contentType = headers['content-type'];
   const type = withoutParameters(contentType ?? '').toLowerCase();
@@ -140,13 +140,13 @@ interface ErrorBody {
 /** Reads the body of an error of any shape. Never throws. @param mask masks the secrets in the body before the body is cut. */
 export function readErrorBody(
   { status, headers, body }: HttpResponse,
-  author: Author,
+  sender: Sender,
   mask: Mask,
 ): ErrorBody {
   const encoding = encodingOf(headers);
   if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
   if (body.length === 0) return { why: `the answer is ${status}, with no reason given` };
-  const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;
+  const value = sender === 'service' ? jsonIn(bodyText(body)) : undefined;
   const [code, message] = [codeIn(value), messageIn(value)].map((text) => text && oneLine(mask(text), 1000));
   const type = withoutParameters(headers['content-type'] ?? 'no content type');
   const why = message ?? `the answer is ${status} with ${type}: ${beginningOf(body, mask)}`;

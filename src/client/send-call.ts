@@ -14,7 +14,7 @@ import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseError } from './call-error.ts';
-import { authorOf, readResult } from './read-answer.ts';
+import { readResult, senderOf } from './read-answer.ts';
 import { permittedDelay, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
@@ -112,7 +112,7 @@ async function makeAttempt(
       isSent,
       response,
       error: next instanceof CliError ? next : error,
-      author: failure && authorOf(failure, call.operation),
+      sender: failure && senderOf(failure, call.operation),
       requestId: requestId && service.secrets.mask(requestId),
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
@@ -212,9 +212,9 @@ export function traceOf(attempt: Attempt, level: number, secrets: Secrets): stri
 }
 
 /** Returns what became of an attempt: `504 from a gateway in 12 ms`. */
-function shownResult({ response, author, error, number, elapsedMs, nextDelayMs }: Attempt): string {
-  const sender = author === 'gateway' ? ' from a gateway' : '';
-  const result = response ? `${response.status}${sender}` : (error?.message ?? 'no answer');
+function shownResult({ response, sender, error, number, elapsedMs, nextDelayMs }: Attempt): string {
+  const from = sender === 'gateway' ? ' from a gateway' : '';
+  const result = response ? `${response.status}${from}` : (error?.message ?? 'no answer');
   const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
   const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
   return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;

@@ -39,13 +39,13 @@ export type NoAnswer =
   | 'invalid-response';
 
 /**
- * The author of an answer with an error status, by its body:
+ * The sender of an answer with an error status, by its body:
  *
  * - `service`: JSON, or what the description states for this answer, so the service itself has answered;
  * - `gateway`: HTML or other text, so a gateway before the service may have answered;
  * - `unknown`: the body is empty.
  */
-export type Author = 'service' | 'gateway' | 'unknown';
+export type Sender = 'service' | 'gateway' | 'unknown';
 
 export interface ErrorDetails {
   /** A remedy that the user can apply, one sentence. */
@@ -56,7 +56,7 @@ export interface ErrorDetails {
   readonly serviceMessage?: string | undefined;
   /** Why there is no valid answer, if that is the error. */
   readonly noAnswer?: NoAnswer | undefined;
-  readonly author?: Author | undefined;
+  readonly sender?: Sender | undefined;
   /** The HTTP status, if there is a response. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;

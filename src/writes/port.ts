@@ -112,7 +112,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
         record: sendsEtags ? record : { ...record, etag: undefined },
       });
       const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
-      if (!found.notFound || found.notFound.details.author === 'service' || isOffList) return found;
+      if (!found.notFound || found.notFound.details.sender === 'service' || isOffList) return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
       if (!operations.has(ids.list)) throw found.notFound;
       const listed = await readFromList(client, name, id, options).catch(readingOfError);

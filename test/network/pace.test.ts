@@ -105,7 +105,7 @@ test('a page of a gateway and a lost connection are no answers of the service', 
   const { stop, answer } = openPace();
   const error = noAnswerError('reset', 'the connection was closed before an answer came');
   for (let time = 0; time < 15; time += 1) {
-    await answer(403, 1, { author: 'gateway' });
+    await answer(403, 1, { sender: 'gateway' });
     await answer(0, 1, { response: undefined, error });
   }
   expect(stop.cause?.message).toMatch(/^30 attempts .*: the connection was closed/);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
 import { isPerhapsApplied } from '../../src/client/answer-table.ts';
-import { authorOf } from '../../src/client/read-answer.ts';
+import { senderOf } from '../../src/client/read-answer.ts';
 import { permittedDelay, retryAfter } from '../../src/client/retry.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
@@ -61,7 +61,7 @@ const lost = {
 };
 const answered = (status: number, headers = {}, body = '{"code":"no","message":"no"}') => {
   const response = { status, headers: { 'content-type': 'application/json', ...headers }, body };
-  return { ...lost, response, author: authorOf(response) };
+  return { ...lost, response, sender: senderOf(response) };
 };
 
 describe('a write', () => {
@@ -105,10 +105,10 @@ describe('a write', () => {
     const operation = (responses: object) => ({ ...operations.updatePet, responses }) as Operation;
     const plain = { mediaTypes: ['text/plain'] };
     for (const responses of [{ 404: plain }, { '4XX': plain }])
-      expect(authorOf(response, operation(responses))).toBe('service');
+      expect(senderOf(response, operation(responses))).toBe('service');
     for (const responses of [{}, { 400: plain }, { 404: { mediaTypes: ['application/json'] } }])
-      expect(authorOf(response, operation(responses))).toBe('gateway');
+      expect(senderOf(response, operation(responses))).toBe('gateway');
     const page = { ...response, headers: { 'content-type': 'application/json' }, body: '<html>' };
-    expect(authorOf(page, operation({ 404: { mediaTypes: ['application/json'] } }))).toBe('gateway');
+    expect(senderOf(page, operation({ 404: { mediaTypes: ['application/json'] } }))).toBe('gateway');
   });
 });
