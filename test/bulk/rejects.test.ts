@@ -99,6 +99,7 @@ test('distinguishes rows that begin on one line', async () => {
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
   const report = await shop.report('inventory apply a.json --yes --skip-invalid');
   expect(report).toMatchObject({ applied: 1, failed: 1, invalid: 2 });
+  expect(report.stderr).toContain('cannot be written: record 3, pet 9: ');
   const rejects = shop.read('a.rejects.jsonl').trim().split('\n');
   expect(rejects.map((line) => JSON.parse(line))).toMatchObject([
     { petId: 2, quantity: 'x', _state: 'invalid' },
