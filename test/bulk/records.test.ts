@@ -19,7 +19,7 @@ test.each([
   const words = `${noun} update --from file.csv`;
   expect((await shop.report(words)).error).toMatchObject({ code: 'confirmation_needed' });
   expect(JSON.parse((await shop.run(`${words} --dry-run -o json`)).stdout)).toHaveLength(2);
-  expect(shop.writes).toEqual([]);
+  expect(shop.writes()).toEqual([]);
   expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, applied: 2, unchanged: 1 });
   expect([1, 2, 3].map((id) => shop.stored.get(`${path}/${id}`)?.[name])).toEqual([
     ...values,

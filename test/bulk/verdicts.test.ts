@@ -50,7 +50,7 @@ test.each(cases)(
       });
       shop.write('file.csv', file);
       shop.misbehave = ({ method, perform }) => {
-        if (method === 'GET' || shop.writes.length > 1) return undefined;
+        if (method === 'GET' || shop.writes().length > 1) return undefined;
         if (isDone) perform();
         if (status === 'reset') return status;
         const headers = { 'content-type': body === page ? 'text/html' : 'application/json' };

@@ -17,7 +17,6 @@ export interface RecordRequest extends ReceivedRequest {
 export interface RecordShop extends Workspace, RecordingServer {
   /** By path, as in `/pets/1`. */
   readonly stored: Map<string, Fields>;
-  readonly writes: string[];
   /** Reacts to a request in place of the service; undefined leaves it to the service. */
   misbehave: ((request: RecordRequest) => Reaction | undefined) | undefined;
 }
@@ -33,10 +32,9 @@ export async function recordShop(records: Readonly<Record<string, readonly Field
     sendsLocation: true,
     sendsETags: true,
   });
-  const shop = { stored, writes: [] as string[], misbehave: undefined as RecordShop['misbehave'] };
+  const shop = { stored, misbehave: undefined as RecordShop['misbehave'] };
   const server = await recordingServer({}, (request) => {
     const path = request.path.replace(/\?.*/, '');
-    if (request.method !== 'GET') shop.writes.push(path);
     const perform = () => answer(request);
     return shop.misbehave?.({ ...request, path, perform }) ?? perform();
   });

@@ -44,6 +44,8 @@ export interface RecordingServer extends AsyncDisposable {
   readonly requests: ReceivedRequest[];
   /** Returns the requests as `METHOD path`, without those for documents. */
   calls(): string[];
+  /** Returns the requests of a method, by default all but those of GET. */
+  writes(method?: string): ReceivedRequest[];
 }
 
 /**
@@ -78,6 +80,8 @@ export async function recordingServer(
       requests
         .filter((request) => !(request.path in documents || pathOf(request) in documents))
         .map(({ method, path }) => `${method} ${path}`),
+    writes: (wanted) =>
+      requests.filter(({ method }) => (wanted === undefined ? method !== 'GET' : method === wanted)),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -72,8 +72,6 @@ interface ShapedService extends RecordingServer {
   /** Returns the records as they are now, with our names. */
   records(noun: Noun): Fields[];
   readonly description: object;
-  /** Returns the writes that it received: `PUT /pets/1 {"name":"Rex"}`. */
-  writes(): string[];
 }
 
 export async function shapedService(shape: Shape): Promise<ShapedService> {
@@ -97,11 +95,7 @@ export async function shapedService(shape: Shape): Promise<ShapedService> {
     const { body, ...reply } = answer(request);
     return shape.isSilent && request.method === 'POST' ? reply : { ...reply, body };
   });
-  const writes = () =>
-    server.requests
-      .filter(({ method }) => method !== 'GET')
-      .map(({ method, path, body }) => `${method} ${path.split('?')[0]} ${body}`.trimEnd());
-  return Object.assign(server, { description, writes, records: (noun: Noun) => recordsOf(`/${noun}`) });
+  return Object.assign(server, { description, records: (noun: Noun) => recordsOf(`/${noun}`) });
 }
 
 function describe(shape: Shape, all: Record<Noun, Fields[]>): object {

@@ -123,24 +123,22 @@ function petService(headers: Record<string, string> = {}): Promise<RecordingServ
   });
 }
 
-const putOf = ({ requests }: RecordingServer) => requests.find(({ method }) => method === 'PUT');
-
 test('update sends unknown fields back unchanged, and the ETag as If-Match if there is one', async () => {
   await using tagged = await petService({ etag: '"v7"' });
   await using plain = await petService();
   for (const server of [tagged, plain]) await runAt(server, 'pets update 3 --status available');
-  expect(putOf(tagged)?.body).toBe(
+  expect(tagged.writes()[0]?.body).toBe(
     '{"name":"Rex","categoryId":1,"status":"available","chip":{"maker":"A","serial":12}}',
   );
-  expect(putOf(tagged)?.headers['if-match']).toBe('"v7"');
-  expect(putOf(plain)?.headers['if-match']).toBeUndefined();
+  expect(tagged.writes()[0]?.headers['if-match']).toBe('"v7"');
+  expect(plain.writes()[0]?.headers['if-match']).toBeUndefined();
 });
 
 test('complete leaves the other fields of an order unchanged', async () => {
   const order = { id: 1, petId: 5, quantity: -3, shipDate: null, note: null, price: 12.5 };
   await using server = await recordingServer({}, () => ({ body: order }));
   await runAt(server, 'orders complete 1');
-  expect(putOf(server)?.body).toBe(
+  expect(server.writes()[0]?.body).toBe(
     '{"id":1,"petId":5,"quantity":-3,"note":null,"price":12.5,"complete":true}',
   );
 });
@@ -165,9 +163,7 @@ test('a 412 to the tag of a fresh reading names the cache, and the tag is not le
     message: expect.stringMatching(/a cache .* may have answered these readings; the reading is 41 s old/),
     hint: expect.stringMatching(/^(?!.*etags).*help gateways/),
   });
-  const tags = server.requests
-    .filter(({ method }) => method === 'PUT')
-    .map(({ headers }) => headers['if-match']);
+  const tags = server.writes().map(({ headers }) => headers['if-match']);
   expect(tags).toEqual(['"v1"', '"v1"']);
 });
 
@@ -178,7 +174,7 @@ test('a field that is only sent back is not compared with the answer', async () 
     return { body: { ...(method === 'PUT' ? { ...JSON.parse(body), id: 3 } : chippedRex), version } };
   });
   expect(await runAt(server, 'pets update 3 --status available')).toMatchObject({ code: 0 });
-  expect(JSON.parse(putOf(server)?.body ?? '')).toMatchObject({ version: 1 });
+  expect(JSON.parse(server.writes()[0]?.body ?? '')).toMatchObject({ version: 1 });
 });
 
 test.each([

@@ -69,7 +69,7 @@ test('a write takes the pet as getPet shows it if a gateway answers once in its 
     return asked === 1 ? { status: 404 } : { body: whole, headers: { etag: '"1"' } };
   });
   expect((await runAt(server, `pets update ${rex.id} --status pending`)).code).toBe(0);
-  const [write] = server.requests.filter(({ method }) => method === 'PUT');
+  const [write] = server.writes();
   expect(write?.headers['if-match']).toBe('"1"');
   expect(JSON.parse(write?.body ?? '')).toMatchObject({ colour: 'brown' });
 });

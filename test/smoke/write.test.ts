@@ -31,9 +31,7 @@ async function write(options: ServiceOptions, only = 'write/*', flags: readonly 
   await using service = await startService(options);
   const before = counts(service.store);
   const run = await smoke(service.url, ['--write', '--only', only, ...flags]);
-  const changed = service.requests
-    .filter(({ method }) => method === 'DELETE' || method === 'PUT')
-    .map(({ path }) => path);
+  const changed = [...service.writes('PUT'), ...service.writes('DELETE')].map(({ path }) => path);
   return { ...run, requests: service.requests, changed, leavesNothing: counts(service.store) === before };
 }
 
@@ -215,7 +213,7 @@ async function bound(change: (document: Description) => void) {
   await using service = await startService();
   const env = await boundTo(service.url, change);
   const run = await smoke(service.url, ['--write', '--only', 'write'], { env });
-  return { ...run, posts: service.requests.filter(({ method }) => method === 'POST') };
+  return { ...run, posts: service.writes('POST') };
 }
 
 const requiring =
