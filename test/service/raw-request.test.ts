@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
-import { CliError } from '../../src/process/errors.ts';
+import { CliError, OutputClosedError } from '../../src/process/errors.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -114,15 +114,23 @@ describe('the output', () => {
   });
 });
 
-test('says that the service answered if the answer cannot be written', async () => {
-  await using server = await recordingServer({}, () => ({ status: 201, body: { id: 1 } }));
-  const io = fakeIo();
-  const write = async () => {
-    throw new CliError('failed', 'write to stdout: no space left on device');
-  };
-  const argv = ['api', 'request', 'POST', '/x', '--base-url', server.url];
-  expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(1);
-  expect(io.written('stderr')).toBe(
-    'warning: the service answered 201\nerror: write to stdout: no space left on device\n',
-  );
-});
+test.each<[status: number, failure: Error, code: number, stderr: string]>([
+  [
+    201,
+    new CliError('failed', 'write to stdout: full'),
+    1,
+    'warning: the service answered 201\nerror: write to stdout: full\n',
+  ],
+  [201, new OutputClosedError(), 0, ''],
+  [422, new OutputClosedError(), 1, 'error: unprocessable (POST'],
+])(
+  'says what the service answered, %i, if the answer cannot be written: %s',
+  async (status, failure, code, stderr) => {
+    await using server = await recordingServer({}, () => ({ status, body: { message: 'unprocessable' } }));
+    const io = fakeIo();
+    const write = () => Promise.reject(failure);
+    const argv = ['api', 'request', 'POST', '/x', '--base-url', server.url];
+    expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(code);
+    expect(io.written('stderr').startsWith(stderr)).toBe(true);
+  },
+);

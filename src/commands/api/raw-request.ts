@@ -59,7 +59,8 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   } catch (error) {
     // The user must know that the write was answered, before they repeat it.
     if (error instanceof CliError) await context.notice('warning', `the service answered ${response.status}`);
-    throw error;
+    // The error of the service is told even if the reader of stdout has gone.
+    throw response.error ?? error;
   }
   if (response.error) throw response.error;
   return undefined;
