@@ -8,7 +8,7 @@ import { editAndSend, findEditor } from '../input/editor.ts';
 import type { Output } from '../output/printer.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { openAccess, type RecordAccess } from './access.ts';
 import { parseFields } from './body-fields.ts';
@@ -75,12 +75,16 @@ function findChanges(access: RecordAccess, old: Fields, record: JsonObject): Fie
       ([name, value]) => value !== null || !noun.fields.some((field) => field.name === name),
     ),
   );
-  const fields = parseFields(access, remainingFields, lackingFields(operation, remainingFields));
-  const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
+  const isChanged = ([name, value]: readonly [string, JsonValue | undefined]) =>
+    printJson(value) !== printJson(old[name]);
+  // The service may show values that petstore does not write, such as -3.
+  const edited = Object.fromEntries(Object.entries(remainingFields).filter(isChanged));
+  const fields = parseFields(access, edited, lackingFields(operation, remainingFields));
+  const changes = Object.entries(fields).filter(isChanged);
   const unknown = changes.find(([name]) => !Object.hasOwn(old, name) && !takesField(operation, name));
   if (unknown) throw new UsageError(`${unknown[0]}: ${noun.plural} have no such field`);
   const isRemoved = (name: string) =>
-    name !== 'id' && (old[name] ?? null) !== null && !Object.hasOwn(fields, name);
+    name !== 'id' && (old[name] ?? null) !== null && !Object.hasOwn(remainingFields, name);
   const removedNames = Object.keys(old).filter(isRemoved);
   return Object.fromEntries([...changes, ...removedNames.map((name) => [name, undefined])]);
 }

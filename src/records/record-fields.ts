@@ -1,7 +1,14 @@
 import { type Contract, fieldBounds } from '../api/contract.ts';
 import type { Field, FieldKind, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { categoryName, isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
+import {
+  categoryName,
+  isDateTime,
+  isDay,
+  type ServiceRecord,
+  toDateTime,
+  toInstant,
+} from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
 import { parseFileCount, parseFileId, parseId } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
@@ -36,7 +43,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   },
   date: {
     placeholder: 'date',
-    toService: (value, bounds) => toServiceDate(parseDate(requireText(value).trim()), bounds),
+    toService: (value, bounds) => toServiceDate(requireText(value).trim(), bounds),
     column: { isTime: true },
   },
   truth: { toService: (value) => parseBoolean(String(value)) },
@@ -192,11 +199,16 @@ function toServiceSpelling(text: string, choices: readonly string[] | undefined)
   return match;
 }
 
-/** Converts a date to the form of the service: a day, or a date-time. @throws ValueError for a time if the service has only days. */
+/**
+ * Converts a date to the form of the service: a day, or a date-time. A date-time without an offset, which some services have, stays.
+ *
+ * @throws ValueError as `parseDate`, and for a time if the service has only days.
+ */
 function toServiceDate(text: string, bounds: Bounds | undefined): string {
-  if (bounds?.format !== 'date') return toDateTime(text);
-  if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service takes no times');
-  return text;
+  const date = isDateTime(`${text}Z`) ? text : parseDate(text);
+  if (bounds?.format !== 'date') return toDateTime(date);
+  if (!isDay(date)) throw new ValueError('must be a day such as 2027-01-15: the service takes no times');
+  return date;
 }
 
 /** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError for any other text. */

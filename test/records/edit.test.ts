@@ -66,6 +66,14 @@ test('edit sends fields that it does not know back as they came', async () => {
   expect(run).toEqual({ code: 0, stdout: `{"id":1,"name":"Max","categoryId":1,${unknown}}\n`, stderr: '' });
 });
 
+test('a value that petstore would not write may stay', async () => {
+  const order = { id: 1, petId: 2, quantity: -1, shipDate: '15.01.2027', complete: false };
+  await using server = await recordingServer({}, ({ body }) => ({ body: body ? JSON.parse(body) : order }));
+  const env = editor(`sed -i 's/false/true/' "$1"`);
+  expect(await runAt(server, 'orders edit 1', { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(server.requests.at(-1)?.body ?? '')).toEqual({ ...order, complete: true });
+});
+
 test('edit opens the editor again with the reason on top, and accepts a valid text then', async () => {
   const shop = openShop();
   const env = editor(

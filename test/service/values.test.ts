@@ -234,7 +234,7 @@ test('a filter may spell statuses in another way, and without an enumeration any
   expect(free.pets()[0]).toMatchObject({ status: 'awake' });
 });
 
-test('a date field takes a day, and a date-time field an instant', async () => {
+test('a date field takes a day, a date-time field an instant, and any other what it has', async () => {
   const day = { shipDate: { ...text, format: 'date' } };
   await using days = await serve({}, {}, { order: day });
   const { done, run } = await bindTo(days);
@@ -248,6 +248,13 @@ test('a date field takes a day, and a date-time field an instant', async () => {
     (await run('orders update --from - --yes', { stdin: '[{"id":1,"shipDate":"2027-04-01T00:00:00Z"}]' }))
       .code,
   ).toBe(2);
+
+  await using local = await serve();
+  Object.assign(local.stored.orders?.[0] ?? {}, { shipDate: '2027-01-15T09:00:00' });
+  const { done: doLocal } = await bindTo(local);
+  const stdin = (await doLocal('orders list -o csv')).replace(',2,2027', ',3,2027');
+  await doLocal('orders update --from - --yes', { stdin });
+  expect(local.stored.orders?.[0]).toMatchObject({ quantity: 3, shipDate: '2027-01-15T09:00:00' });
 
   await using instants = await serve({}, {}, { order: { shipDate: { ...text, format: 'date-time' } } });
   const other = await bindTo(instants);
