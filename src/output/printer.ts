@@ -93,8 +93,8 @@ export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, optio
     /** Returns true if the output needs a column: it is printed, or the records are sorted by it. */
     shows<Entity>(view: View<Entity>, column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';
-      const columns = fields || hasColumns ? pickColumns(view, fields) : [];
-      return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
+      const names = fields ?? (hasColumns ? pickColumns(view, fields).map(({ name }) => name) : []);
+      return names.includes(column) || sort?.replace(/^-/, '') === column;
     },
     /** Prints the output of a command. */
     async output(output: Output, view: View<object> | undefined): Promise<void> {

@@ -110,8 +110,8 @@ test('exports the expected counts and names too', async () => {
   const summary = await shop.report('inventory apply stock.csv --yes');
   expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(shop.stock.get('3')).toBe(8);
-  const named = await shop.run('inventory export --fields petId,name,quantity');
-  expect(named.stdout).toBe('petId,name,quantity\n1,Pet 1,1\n2,Pet 2,20\n3,Pet 3,8\n');
+  const named = await shop.run('inventory export --with-expected --fields petId,name,expected');
+  expect(named.stdout).toBe('petId,name,expected\n1,Pet 1,1\n2,Pet 2,20\n3,Pet 3,8\n');
 });
 
 test('diff exits 8 if something differs, 0 if nothing does', async () => {
