@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { plainStyle, type Style, withoutColor } from '../output/style.ts';
-import { CliError, interruption, UsageError } from '../process/errors.ts';
+import { CliError, interruption, isInterruption, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 
@@ -86,9 +86,10 @@ async function answerTo<Value>(
       if (!listeners.has(listener)) input.off('error', listener as () => void);
     return await answer;
   } catch (error) {
-    if (stop.aborted) throw stop.reason;
-    if (error instanceof Error && error.name === 'ExitPromptError') throw interruption('SIGINT');
-    throw error;
+    const isCtrlC = error instanceof Error && error.name === 'ExitPromptError';
+    const cause = stop.aborted ? stop.reason : isCtrlC ? interruption('SIGINT') : error;
+    // All questions come before the first write.
+    throw isInterruption(cause) ? cause.with({}, 'interrupted, nothing was written') : cause;
   } finally {
     input.off('pause', end).off('end', end).off('error', onHangup);
     await new Promise((resolve) => output.end(resolve));

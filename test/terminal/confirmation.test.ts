@@ -59,6 +59,7 @@ test.each([
 
 test.each<[string, Answers, number]>([
   ['pets delete 5 --offline', [['in stock) in the embedded store?', 'n\r']], 2],
+  ['pets delete 5 --profile staging', [['1 in stock) on staging (<url>)?', '\x03']], 130],
   ['pets delete 5 --profile staging', [['1 in stock) on staging (<url>)?', 'y\r']], 0],
   ['pets delete 5 --base-url <url>', [['1 in stock) on <url>?', 'y\r']], 0],
   ['pets delete 5 --profile prod', [['prod is protected. Type its name to delete pet 5 (Rex', 'prod \r']], 0],
@@ -69,6 +70,7 @@ test.each<[string, Answers, number]>([
   const dialogue = answers.map(([question, keys]) => [here(question), keys] as const);
   const run = await runTyping(here(line).split(' '), dialogue, { ...withProfiles(server), columns: 200 });
   expect(run).toMatchObject({ code, stdout: '' });
+  expect(run.stderr.includes('nothing was written')).toBe(code !== 0);
   expect(server.calls().includes('DELETE /pets/5')).toBe(code === 0);
 });
 
