@@ -51,7 +51,7 @@ function errorOf(
 ): CliError {
   const { call, attempts } = soFar;
   const kind = isPerhapsApplied(attempts) ? 'unavailable' : failure.kind;
-  const hint = attempts.at(-1)?.whyNoRetry ?? hintOf({ ...failure, call, kind });
+  const hint = attempts.at(-1)?.whyNoRetry ?? hintOf({ ...failure, call });
   return new CliError(kind, why + senderClause(soFar), { ...callDetails(soFar), ...details, hint });
 }
 

@@ -26,7 +26,7 @@ async function runWith(line: string, ...answers: readonly Act[]) {
   return { ...run, writes: sent.filter((method) => method !== 'GET') };
 }
 
-const entry = { petId: 1, quantity: 3, status: 'available' };
+const entry = { id: 1, name: 'Rex', categoryId: 1, petId: 1, quantity: 3, status: 'available' };
 
 /**
  * The answer that a text names: `reset`, `success`, a status without a body as in `502` or `503 retry`, a refusal of the service
@@ -59,7 +59,7 @@ describe.concurrent('a write', () => {
     [remove, '503, own 410', 0, deleted],
     [remove, '503 retry, own 404', 0, deleted],
     [remove, 'reset, own 404', 0, deleted],
-    ['api request DELETE /x/1', '502, own 404', 6, open],
+    ['api request DELETE /x/1', '502, own 404', 6, /may have been applied \(DELETE .*\)\n$/],
     [remove, 'reset, page 404', 6, open],
     [remove, 'reset, 404', 6, open],
     [remove, '502, own 409', 6, open],
@@ -68,6 +68,7 @@ describe.concurrent('a write', () => {
     [set, 'reset, 409', 6, open],
     [set, 'reset, 422', 6, open],
     [set, 'reset, own 404', 6, open],
+    ['pets update 1 --name Rexy --retries 0', 'reset', 6, /hint: look at the record: petstore pets get 1/],
     [set, 'own 403', 4, certain],
     [set, '429 retry, 409', 1, certain],
     [set, 'reset, success', 0, /^$/],
@@ -116,7 +117,9 @@ describe('an interrupted write', () => {
   });
 
   test('that is not sent yet, or that only reads, has changed nothing', async () => {
-    expect(await interrupt(set, mode.silence, { scheme: 'https' })).toBe('error: interrupted\n');
+    expect(await interrupt(set, mode.silence, { scheme: 'https' })).toBe(
+      'error: inventory entry 1: interrupted, nothing was sent\n',
+    );
     expect(await interrupt('pets list', mode.silence)).toBe('error: interrupted\n');
   });
 });
