@@ -49,7 +49,7 @@ export async function writeRecords(
   await settleAll(port, rows, { stopped: stop.stopped, sends: !flags.dryRun, concurrency }, keeper);
   const results = rows.map((row): RowResult => {
     const settled = settledRows.get(row);
-    return { row, settled, error: settled ? rowError(access, row, settled) : stop.cause };
+    return { row, settled, error: rowError(access, row, settled) };
   });
   const errors = results.flatMap(({ error }) => error ?? []);
   const error = joinErrors(errors, results.length, noun.plural);
@@ -68,7 +68,9 @@ async function reportWrite(
     if (outcome?.kind === 'applied') await context.notice('status', deletionText(row));
     return;
   }
-  if (!isDone(settled) || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
+  // Without a reading, the value before is not known.
+  if (!isDone(settled) || !state.reading || !context.io.stderr.isTerminal || row.intent.kind === 'create')
+    return;
   const { before = null, after = null } = state.planned ?? {};
   const change =
     isFields(before) && isFields(after)
@@ -120,10 +122,11 @@ function toPreview(
 }
 
 /** Returns the error of a row that was not written, or may not have been. */
-function rowError(access: RecordAccess, row: Row, settled: SettleResult): CliError | undefined {
-  const { outcome, error } = settled;
+function rowError(access: RecordAccess, row: Row, settled: SettleResult | undefined): CliError | undefined {
   const { cause } = access.context.stop;
-  if (!outcome) return settled.request ? undefined : cause;
+  if (settled?.request) return undefined;
+  if (!settled?.outcome) return cause?.with({}, `${subjectOf(access, row)}: interrupted, nothing was sent`);
+  const { outcome, error } = settled;
   const reason = reasonOf(outcome);
   if (!reason || isDone(settled)) return undefined;
   if (outcome.kind === 'unknown')
@@ -174,7 +177,7 @@ function unknownError(
     isPerhapsApplied: true,
     retryable: isPlain && (lastWrite?.error?.details.retryable ?? false),
     hint: isPlain
-      ? (error?.details.hint ?? `look at the record: ${look}`)
+      ? `look at the record: ${look}`
       : `before you run it again, check what was written: ${look}`,
   };
   if (isInterruption(error)) return error.with(details);
