@@ -250,11 +250,11 @@ test('a date field takes a day, a date-time field an instant, and any other what
   ).toBe(2);
 
   await using local = await serve();
-  Object.assign(local.stored.orders?.[0] ?? {}, { shipDate: '2027-01-15T09:00:00' });
+  Object.assign(local.order() ?? {}, { shipDate: '2027-01-15T09:00:00' });
   const { done: doLocal } = await bindTo(local);
   const stdin = (await doLocal('orders list -o csv')).replace(',2,2027', ',3,2027');
   await doLocal('orders update --from - --yes', { stdin });
-  expect(local.stored.orders?.[0]).toMatchObject({ quantity: 3, shipDate: '2027-01-15T09:00:00' });
+  expect(local.order()).toMatchObject({ quantity: 3, shipDate: '2027-01-15T09:00:00' });
 
   await using instants = await serve({}, {}, { order: { shipDate: { ...text, format: 'date-time' } } });
   const other = await bindTo(instants);
