@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
 import type { OperationId } from '../api/nouns.ts';
@@ -106,19 +106,22 @@ export async function writeContract(io: Io, scope: BindingScope, contract: Contr
   });
 }
 
-/** Removes a contract, if there is one, and its name in the profile. */
-export async function removeContract(io: Io, scope: BindingScope): Promise<void> {
+/** Removes a contract and its name in the profile. Returns true if there was either. */
+export async function removeContract(io: Io, scope: BindingScope): Promise<boolean> {
   const path = contractPath(io, scope);
   const { profile } = scope;
+  let isNamed = false;
   if (profile !== undefined) {
     const { editConfig, unsetValue } = await import('./edit.ts');
-    await editConfig(io, (config) => unsetValue(config, profile, 'contract'));
+    isNamed = await editConfig(io, (config) => unsetValue(config, profile, 'contract'));
   }
+  const isStored = existsSync(path);
   try {
     rmSync(path, { force: true });
   } catch (error) {
     throw fileError('remove', path, error);
   }
+  return isNamed || isStored;
 }
 
 /** A contract as JSON. Maps are arrays. */

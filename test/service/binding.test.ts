@@ -63,9 +63,11 @@ describe('a binding', () => {
     const match = { source: 'bound', why: 'its operationId is the same' };
     const { getPet } = rows(await run('api operations -o json'));
     expect(getPet).toEqual({ ...operation, ...state, ...match });
-    expect(await run('api unbind')).toMatchObject({ code: 0, stdout: '' });
+    const removed =
+      'removed the binding of http://service.test; http://service.test has the built-in contract\n';
+    expect(await run('api unbind')).toMatchObject({ code: 0, stdout: '', stderr: removed });
     expect(await sourceOf()).toBe('stated');
-    expect(await run('api unbind')).toMatchObject({ code: 0 });
+    expect((await run('api unbind')).stderr).toMatch(/^no binding is stored; /);
   });
 
   test('belongs to the origin and the profile that were bound, and to no other address', async () => {

@@ -69,9 +69,12 @@ export async function unbind(context: Context): Promise<void> {
   const { settings, io, notice } = context;
   const baseUrl = addressOf(settings, builtInContract);
   const { origin } = new URL(baseUrl);
-  await removeContract(io, bindingScope(settings.profile?.value, origin));
-  await removeContract(io, bindingScope(undefined, origin));
-  await notice('status', `${baseUrl} has the built-in contract`);
+  const removed: string[] = [];
+  for (const scope of [bindingScope(settings.profile?.value, origin), bindingScope(undefined, origin)])
+    if (await removeContract(io, scope)) removed.push(scope.name);
+  const outcome =
+    removed.length === 0 ? 'no binding is stored' : `removed the binding of ${removed.join(' and ')}`;
+  await notice('status', `${outcome}; ${baseUrl} has the built-in contract`);
 }
 
 /** @throws UsageError for the embedded store, which cannot be bound. */
