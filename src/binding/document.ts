@@ -113,15 +113,15 @@ function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstac
 export interface Obstacle {
   /** A clause. */
   readonly why: string;
-  /** The value of `--map` that binds the operation nevertheless. */
-  readonly map?: string | undefined;
+  /** The flags `--map` that bind the operation nevertheless. */
+  readonly flags?: string | undefined;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly hasOtherRecords?: boolean;
 }
 
-/** Joins an obstacle and its value of `--map`: `its path needs a value for shop: to bind it, add --map …`. */
-export function obstacleText({ why, map }: Obstacle): string {
-  return map === undefined ? why : `${why}: to bind it, add --map ${map}`;
+/** Joins an obstacle and its flags: `its path needs a value for shop: to bind it, add --map …`. */
+export function obstacleText({ why, flags }: Obstacle): string {
+  return flags === undefined ? why : `${why}: to bind it, add ${flags}`;
 }
 
 /** The method and the path of an operation. */
@@ -135,9 +135,9 @@ export function routeText({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-/** Returns the value of `--map` that binds an operation: `listPets='GET /animals'`. */
-export function mapValue(id: OperationId, route: Route): string {
-  return `${id}='${routeText(route)}'`;
+/** Returns the flag that binds an operation: `--map listPets='GET /animals'`. */
+export function mapFlag(id: OperationId, route: Route): string {
+  return `--map ${id}='${routeText(route)}'`;
 }
 
 /** Lists the documented success statuses in ascending order. */

@@ -2,8 +2,8 @@ import { notDescribed } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
-import { type DocumentOperation, mapValue, type Obstacle, obstacleText, routeText } from './document.ts';
-import { countObstacle, isNumberKind, lossObstacle, mapFor, obstacleTo } from './obstacles.ts';
+import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
+import { countObstacle, flagFor, isNumberKind, lossObstacle, obstacleTo } from './obstacles.ts';
 import { idParameterOf, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
@@ -187,7 +187,7 @@ function placeObstacle(
 ): Obstacle | undefined {
   const { id, noun } = tableOperation;
   const { tail, idName, parentIds, collection } = form;
-  const byHand = (why: string) => ({ why, map: mapFor(tableOperation, operation) });
+  const byHand = (why: string) => ({ why, flags: flagFor(tableOperation, operation) });
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (parentIds.length > 0) return byHand(`its path needs a value for ${parentIds.join(' and ')}`);
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
@@ -217,7 +217,7 @@ function idObstacle(
   const isUnclear = mapped === undefined && idField === 'id' && hasTwoIds(noun, facts);
   if (isOtherField || isUnclear || ![...names, ...ours].includes(compact)) {
     const why = `its ${idName} may be the id of something else`;
-    return { why, map: isOtherField ? undefined : mapFor(tableOperation, operation) };
+    return { why, flags: isOtherField ? undefined : flagFor(tableOperation, operation) };
   }
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
   const kind = parameter?.shape.kind ?? 'unknown';
@@ -248,7 +248,7 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
   }
   const why = first.operationId === id ? 'its operationId is the same' : `its path is about ${noun}`;
   if (others.length === 0) return { state: 'bound', operations: best, why };
-  const flags = best.map((operation) => `--map ${mapValue(id, operation)}`);
+  const flags = best.map((operation) => mapFlag(id, operation));
   return {
     state: 'ambiguous',
     operations: best,

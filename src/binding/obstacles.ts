@@ -1,6 +1,6 @@
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
-import { type DocumentOperation, mapValue, type Obstacle } from './document.ts';
+import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
@@ -109,8 +109,10 @@ function shapeObstacle(
   const why = `its ${label} has no field ${lacking.join(', ')}`;
   const meant = lacking.flatMap((field) => fieldMeant(shape, field) ?? []);
   if (meant.length < lacking.length) return { why };
-  const map = lacking.map((field, index) => `${tableOperation.noun}.${field}=${meant[index]}`).join();
-  return { why: `${why}; ${meant.join(', ')} may be meant`, map };
+  const flags = lacking
+    .map((field, index) => `--map ${tableOperation.noun}.${field}=${meant[index]}`)
+    .join(' ');
+  return { why: `${why}; ${meant.join(', ')} may be meant`, flags };
 }
 
 /** Finds the only field of the same type that has a word of ours in its name, such as `pet` for `petId`. */
@@ -140,7 +142,7 @@ export function countObstacle(
     changingWordIn([...titles, quantity].join(' ')) ?? changingWordIn(description, addingWord) ?? by;
   if (word !== undefined) return { why: `it says ${word}, so it may change the count instead of setting it` };
   if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
-  return { why: 'a PATCH may add to the count', map: mapFor(tableOperation, operation) };
+  return { why: 'a PATCH may add to the count', flags: flagFor(tableOperation, operation) };
 }
 
 /**
@@ -171,13 +173,13 @@ export function lossObstacle(
 }
 
 /**
- * Returns the value of `--map` that binds an operation by its route. The parameters before the noun get the value 7. Returns
+ * Returns the flag `--map` that binds an operation by its route. The parameters before the noun get the value 7. Returns
  * undefined if something else is in the way.
  */
-export function mapFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
+export function flagFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
   if (obstacleTo(tableOperation, operation)) return undefined;
   const { method, path } = operation;
   const { parentIds } = readPath(path);
   const withValues = parentIds.reduce((text, name) => text.replace(`{${name}}`, '7'), path);
-  return mapValue(tableOperation.id, { method, path: withValues });
+  return mapFlag(tableOperation.id, { method, path: withValues });
 }

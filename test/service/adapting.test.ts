@@ -72,12 +72,12 @@ const shapes: Record<string, Shape> = {
   'names that --map says': {
     write: ({ name, ...record }) => (name === undefined ? record : { ...record, title: name }),
     read: ({ title, ...record }) => (title === undefined ? record : { ...record, name: title }),
-    maps: ['pets.name=title,categories.name=title'],
+    maps: ['pets.name=title', 'categories.name=title'],
   },
   'counts of other names, and ids of their entries': {
     write: withOtherCounts,
     read: withOtherCounts,
-    maps: ['inventory.petId=animalId,inventory.quantity=onHand'],
+    maps: ['inventory.petId=animalId', 'inventory.quantity=onHand'],
   },
   'a category id that is called category': {
     write: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: categoryId }),

@@ -420,7 +420,7 @@ GET /orders = listOrders
 
 # entries with other names for both
 Entry: pet# quantity_on_hand# state
-GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity; pet, quantity_on_hand may be meant: to bind it, add --map inventory.petId=pet,inventory.quantity=quantity_on_hand
+GET /inventory -> {data: Entry[]} ! listInventory: its Entry has no field petId, quantity; pet, quantity_on_hand may be meant: to bind it, add --map inventory.petId=pet --map inventory.quantity=quantity_on_hand
 GET /orders = listOrders
 
 # entries with an id of their own alone, which no --map line may name
@@ -445,11 +445,11 @@ test.each(corpus)('what is certain of a description is bound, and nothing else: 
 
 test.each(corpus)('each --map line that is printed binds: $kind', async (row) => {
   const { document } = describeRow(row);
-  for (const [id, { state, map }] of (await bindDocument(document)).matches) {
-    if (state === 'bound' || map === undefined) continue;
-    const [, method, path = ''] = /^\w+='(\w+) (\S+)'$/.exec(map) ?? [];
-    const [noun = ''] = map.split('.', 1);
-    const names = [...map.matchAll(/\.(\w+)=(\w+)/g)].map(
+  for (const [id, { state, flags }] of (await bindDocument(document)).matches) {
+    if (state === 'bound' || flags === undefined) continue;
+    const [, method, path = ''] = /^--map \w+='(\w+) (\S+)'$/.exec(flags) ?? [];
+    const [, noun = ''] = /^--map (\w+)\./.exec(flags) ?? [];
+    const names = [...flags.matchAll(/\.(\w+)=(\w+)/g)].map(
       ([, ours = '', name = '']) => [ours, name] as const,
     );
     const { bound } = await bindDocument(
@@ -459,6 +459,6 @@ test.each(corpus)('each --map line that is printed binds: $kind', async (row) =>
         : { operations: new Map([[id, { method, path }]]) },
     );
     const route = method === undefined ? expect.anything() : `${method} ${path.split('?')[0]}`;
-    expect(bound, map).toMatchObject({ [id]: route });
+    expect(bound, flags).toMatchObject({ [id]: route });
   }
 });

@@ -94,20 +94,20 @@ test.each([
   expect(await bind(shops, map)).toMatchObject({ code: 0, routes: bound });
 });
 
-const ofAnimals = 'pets.id=animalId,pets.name=petName,orders.petId=animalId';
-const ofStock = 'inventory.petId=animalId , inventory.quantity=onHand,listInventory=GET /stock';
+const ofAnimals = 'pets.id=animalId, pets.name=petName, orders.petId=animalId';
+const ofStock = 'inventory.petId=animalId, inventory.quantity=onHand, listInventory=GET /stock';
 
 test.each([
   [
-    `${ofAnimals},listPets=GET /animals`,
+    `${ofAnimals}, listPets=GET /animals`,
     'GET /animals/{animalId} PATCH /animals/{animal_id} DELETE /animals/{id}',
   ],
-  [`${ofAnimals},listPets=GET /owned,${ofStock}`, 'GET /owned/{animalId} PUT /stock/{animalId}'],
-  ['orders.id=animalId,orders.petId=id', 'DELETE /orders/{animalId}'],
+  [`${ofAnimals}, listPets=GET /owned, ${ofStock}`, 'GET /owned/{animalId} PUT /stock/{animalId}'],
+  ['orders.id=animalId, orders.petId=id', 'DELETE /orders/{animalId}'],
 ])(
   'the parameter that --map names as the id of a noun is the id in its paths alone: %s',
-  async (map, bound) => {
-    const { routes } = await bind(animals, map);
+  async (maps, bound) => {
+    const { routes } = await bind(animals, ...maps.split(', '));
     const withId = Object.values<string>(routes).filter((route) => route.includes('{'));
     expect(withId.join(' ')).toBe(bound);
   },

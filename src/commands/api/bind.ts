@@ -25,7 +25,7 @@ interface BindValues {
 export async function bindDescription(context: Context, values: BindValues): Promise<Output> {
   requireOnline(context, 'api bind');
   const { settings, io } = context;
-  const maps = parseMaps((values.map ?? []).flatMap((value) => value.split(betweenMaps)));
+  const maps = parseMaps(values.map ?? []);
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
   const { origin, address, basePath } = findAddress(settings, description, values.basePath);
@@ -86,11 +86,8 @@ function requireOnline({ settings }: Context, command: string): void {
     );
 }
 
-/** Separates several values in one `--map`. A path may have commas too. */
-const betweenMaps = /\s*,\s*(?=\w+\.\w+\s*=|\w+\s*=\s*[A-Za-z]+\s+\/)/;
-
 /**
- * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title,pets.id=petNo`.
+ * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title`.
  *
  * @throws UsageError for a value of another form, and for an unknown operation or field.
  */

@@ -85,7 +85,7 @@ const bind = verb({
     'petstore api bind https://shop.example --profile staging',
     'petstore api bind openapi.yaml --dry-run',
     "petstore api bind openapi.yaml --map updateInventory='PATCH /stock/{petId}'",
-    'petstore api bind openapi.yaml --map pets.id=animalId,pets.name=title',
+    'petstore api bind openapi.yaml --map pets.id=animalId --map pets.name=title',
   ],
   args: {
     location: argument(
