@@ -74,7 +74,7 @@ export async function connectForChecks(context: Context, strict = false): Promis
   return {
     client,
     flags,
-    socket: whyNoSocket ?? (await openTlsFiles(context, baseUrl)),
+    tls: whyNoSocket ?? (await openTlsFiles(context, baseUrl)),
     mask: secrets.mask,
     strict,
     sendsEtags: settings.get('etags'),

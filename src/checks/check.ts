@@ -31,8 +31,8 @@ export interface AskOptions extends Pick<CallOptions, 'isFinalStatus'>, Pick<Cal
 /** The service under test, and the limits of each call. */
 export interface ServiceUnderTest extends Pick<Context, 'flags'> {
   readonly client: Client;
-  /** What a TLS connection to the service needs, or a clause that says why the checks open no socket. */
-  readonly socket: TlsFiles | string;
+  /** The files for a TLS connection to the service, or a clause that says why the checks open no socket. */
+  readonly tls: TlsFiles | string;
   readonly tokenHeader: TokenHeader;
   /** False if the profile says that the service has no useful ETags. */
   readonly sendsEtags: boolean;

@@ -18,17 +18,17 @@ const { unavailable: exitCode } = exitCodes;
 
 /** Does the work of a socket check within the time limit of a call. @param explain turns an error into a finding */
 async function checkSocket(
-  { socket, signal, client }: CheckContext,
+  { tls, signal, client }: CheckContext,
   work: (cancellation: Cancellation, tls: TlsFiles) => Promise<Finding>,
   explain: (error: CliError) => Finding,
 ): Promise<Finding> {
-  if (typeof socket === 'string') return skip(socket);
+  if (typeof tls === 'string') return skip(tls);
   const { timeoutMs } = client.limits;
   const createTimeoutError = () => timeoutError(timeoutMs);
   try {
     // A lookup cannot be cancelled, so its result is ignored.
     return await withinLimits({ limitMs: timeoutMs, createTimeoutError, signals: [signal] }, (cancellation) =>
-      work(cancellation, socket),
+      work(cancellation, tls),
     );
   } catch (error) {
     signal.throwIfAborted();
