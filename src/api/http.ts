@@ -38,7 +38,7 @@ export interface HttpResponse {
 }
 
 /** Returns true if a text is a token, such as the name of a header or an authentication scheme. @see RFC 9110, 5.6.2 */
-export function isToken(text: string): boolean {
+export function isHttpToken(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
@@ -148,7 +148,7 @@ export function shownUrl(url: string): string {
 }
 
 /** Returns a clause that says why others can read requests to a URL, if they can. */
-export function whyReadable(url: string): string | undefined {
+export function whyExposed(url: string): string | undefined {
   const { protocol, hostname, origin } = new URL(url);
   const isPlain = protocol === 'http:' && !isLoopbackHost(hostname);
   return isPlain ? `${origin} is plain http, so others on the network could read it` : undefined;

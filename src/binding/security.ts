@@ -1,4 +1,4 @@
-import { isConnectionHeader, isToken } from '../api/http.ts';
+import { isConnectionHeader, isHttpToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf } from './description.ts';
@@ -70,5 +70,5 @@ const clientHeaders = /^(accept|accept-encoding|content-type|cookie|host|proxy-.
 
 /** Returns true if a description may require a header with this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {
-  return isToken(name) && !isConnectionHeader(name) && !clientHeaders.test(name);
+  return isHttpToken(name) && !isConnectionHeader(name) && !clientHeaders.test(name);
 }

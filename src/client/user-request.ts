@@ -3,9 +3,9 @@ import {
   type HttpRequest,
   headerLines,
   isConnectionHeader,
-  isToken,
+  isHttpToken,
   shownUrl,
-  whyReadable,
+  whyExposed,
   whyUnsafePath,
 } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
@@ -49,7 +49,7 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
 
 /** Lets no header carry a credential if the service is reached over plain http. @throws UsageError that names the header. */
 export function requireSecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
-  const why = whyReadable(baseUrl);
+  const why = whyExposed(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
   throw new UsageError(`${secret.givenBy}: ${secret.name} carries a credential, and ${why}`, {
@@ -64,7 +64,7 @@ export function requireSecure(headers: readonly Header[], baseUrl: string, secre
  * @throws UsageError that names what gave the header, and the header, but never the value.
  */
 export function requireHeader({ name, value, givenBy }: Header): string {
-  if (!isToken(name)) throw new UsageError(`${givenBy}: ${JSON.stringify(name)} is not a header name`);
+  if (!isHttpToken(name)) throw new UsageError(`${givenBy}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (isConnectionHeader(name)) throw new UsageError(`${givenBy}: ${name} is set by the connection itself`);
   const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];

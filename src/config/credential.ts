@@ -1,5 +1,5 @@
 import type { ExecFileException } from 'node:child_process';
-import { whyReadable } from '../api/http.ts';
+import { whyExposed } from '../api/http.ts';
 import type { TokenHeader } from '../api/operations.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { CliError, systemReason } from '../process/errors.ts';
@@ -39,7 +39,7 @@ export function decideTokenUse(
   const { origin } = new URL(baseUrl);
   if (!isNamed && setting.origin !== undefined && setting.origin !== origin)
     return { kind: 'withheld', setting, why: `it is meant for ${setting.origin}` };
-  const why = settings.get('allow-insecure-http') ? undefined : whyReadable(baseUrl);
+  const why = settings.get('allow-insecure-http') ? undefined : whyExposed(baseUrl);
   if (why !== undefined) return { kind: 'insecure', setting, why };
   return { kind: 'sent', setting, header: chooseTokenHeader(settings, header) };
 }

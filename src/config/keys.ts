@@ -1,4 +1,4 @@
-import { isConnectionHeader, isToken } from '../api/http.ts';
+import { isConnectionHeader, isHttpToken } from '../api/http.ts';
 import { parseInteger } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
@@ -252,7 +252,7 @@ function parsePath(text: string): string {
 
 /** Checks the name of a header that carries a credential. @throws ValueError. @see RFC 9110, 5.1 */
 function parseHeaderName(text: string): string {
-  if (!isToken(text)) throw new ValueError('is not a header name');
+  if (!isHttpToken(text)) throw new ValueError('is not a header name');
   if (isConnectionHeader(text) || ['accept', 'content-type', 'host'].includes(text.toLowerCase()))
     throw new ValueError('is a header that the connection itself needs');
   return text;
@@ -260,7 +260,7 @@ function parseHeaderName(text: string): string {
 
 /** Checks the word before the token; it is empty for the bare token. @throws ValueError. @see RFC 9110, 11.1 */
 function parseScheme(text: string): string {
-  if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for none');
+  if (text !== '' && !isHttpToken(text)) throw new ValueError('must be one word, or empty for none');
   return text;
 }
 
