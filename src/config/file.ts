@@ -10,7 +10,7 @@ import {
   UsageError,
 } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
-import { type Io, systemModule, userId } from '../process/io.ts';
+import { type Io, osModule, userId } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
 
 /** The built-in profile: the embedded store. */
@@ -174,7 +174,7 @@ export function homeFolder(io: Io): string {
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
     // With a relative HOME the config would be in whatever folder is current.
-    return systemModule().userInfo().homedir;
+    return osModule().userInfo().homedir;
   } catch {
     return resolve('/');
   }

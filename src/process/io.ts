@@ -236,7 +236,7 @@ export function userId(): number | undefined {
 }
 
 /** Returns `node:os`, which most commands do not need, and which takes time to load. */
-export function systemModule(): typeof import('node:os') {
+export function osModule(): typeof import('node:os') {
   return process.getBuiltinModule('node:os');
 }
 
