@@ -68,7 +68,7 @@ export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, optio
       for await (const page of pages) {
         const records = content === 'ids' ? page.filter(isPrintable) : page;
         leftOut += page.length - records.length;
-        for (let at = 0; at < records.length; at += pageSize) yield records.slice(at, at + pageSize);
+        for (let at = 0; at < records.length; at += recordsAtOnce) yield records.slice(at, at + recordsAtOnce);
       }
     }
     const isRaw = content !== 'text';
@@ -139,15 +139,15 @@ async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGener
   }
 }
 
-/** The most records whose text is in memory. */
-const pageSize = 1000;
+/** The most records whose text is in memory at once. */
+const recordsAtOnce = 1000;
 
 /** Yields records in pages. */
 export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
   let page: Entity[] = [];
   for (const record of records) {
     page.push(record);
-    if (page.length < pageSize) continue;
+    if (page.length < recordsAtOnce) continue;
     yield page;
     page = [];
   }
