@@ -8,7 +8,7 @@ import type { HiddenFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
 
 /** The reason why a service lacks an operation if nothing in its description fits. Another operation there may still do the same. */
-export const notDescribed = 'nothing in its description fits by method, path and schemas';
+export const whyNotDescribed = 'nothing in its description fits by method, path and schemas';
 
 /** The operations of the table that a service offers, and the reasons why it lacks the rest. */
 export interface Contract {
@@ -51,7 +51,7 @@ export function requireOperation(contract: Contract, id: OperationId): Operation
   const { summary } = operations[id];
   const action = summary.charAt(0).toLowerCase() + summary.slice(1);
   throw new UnboundError(
-    `the service offers no way to ${action} (${id}): ${contract.missing.get(id) ?? notDescribed}`,
+    `the service offers no way to ${action} (${id}): ${contract.missing.get(id) ?? whyNotDescribed}`,
     '`petstore api bind` shows what the description has; --map binds an operation',
   );
 }

@@ -1,4 +1,4 @@
-import { notDescribed } from '../api/contract.ts';
+import { whyNotDescribed } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
@@ -52,7 +52,7 @@ interface NounFacts {
   readonly collections: readonly string[];
 }
 
-const missing: Match = { state: 'unbound', operations: [], why: notDescribed };
+const missing: Match = { state: 'unbound', operations: [], why: whyNotDescribed };
 
 /**
  * Finds the operations of the table in a document.
