@@ -3,7 +3,7 @@ import { idParameter, type Operation } from '../api/operations.ts';
 import { isDeniedStatus, isMissingStatus } from '../client/answer-table.ts';
 import { titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
-import { headerText } from '../config/credential.ts';
+import { tokenHeaderText } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { countText, shorten } from '../process/text.ts';
@@ -87,7 +87,7 @@ function tokenClause({ client, tokenHeader }: CheckContext): string {
   const { credentialSource: source } = client;
   return source === undefined
     ? 'no token was sent'
-    : `the token of ${source} was sent in ${headerText(tokenHeader)}`;
+    : `the token of ${source} was sent in ${tokenHeaderText(tokenHeader)}`;
 }
 
 /** Compares an answer from the service with a condition. A status that the condition requires is not retried. */

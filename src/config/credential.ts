@@ -53,7 +53,7 @@ export function chooseTokenHeader(settings: Settings, described: TokenHeader | u
 }
 
 /** Describes the header of the token: `the header authorization as Basic`, `the header X-Key`. */
-export function headerText({ name, scheme }: TokenHeader): string {
+export function tokenHeaderText({ name, scheme }: TokenHeader): string {
   return scheme ? `the header ${name} as ${scheme}` : `the header ${name}`;
 }
 
