@@ -89,7 +89,7 @@ async function claimsOfLaterRuns(
     for (const [row, laterRow, undoRow] of await findShared(list, other, earlierRows)) {
       if (!isBefore(row, laterRow.planNumber)) continue;
       const doubt = doubtOf(row);
-      const claim = doubt ? leaveToPerson(other, doubt) : claimOnUndo(other, laterRow, undoRow);
+      const claim = doubt ? claimOnUncertain(other, doubt) : claimOnUndo(other, laterRow, undoRow);
       if (claim) claims.set(row, claim);
     }
   }
@@ -163,7 +163,7 @@ function claimOnUndo(
 }
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
-function leaveToPerson({ id }: Run, doubt: Doubt): Outcome {
+function claimOnUncertain({ id }: Run, doubt: Doubt): Outcome {
   const message = `run ${id} has changed this record, or tried to, so its value does not show whether this row was written: look at the record, then use \`runs settle\``;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
