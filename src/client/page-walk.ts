@@ -25,7 +25,7 @@ interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly whyCut?: string | undefined;
   /** A clause that says why this reading may lack records: a deletion shifts all records behind it. */
-  readonly whyShifted?: string | undefined;
+  readonly whyPerhapsSkipped?: string | undefined;
   /** A remark about how a whole list ends, a clause. */
   readonly note?: string | undefined;
 }
@@ -35,7 +35,7 @@ interface PageStep extends ListEnd {
   /** A link to it, which may be relative. There is none after the last page. */
   readonly next?: string | undefined;
   /** True if the program has made the link itself, so that the page may not exist. */
-  readonly isOurs?: boolean;
+  readonly isGuessed?: boolean;
 }
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
@@ -54,7 +54,7 @@ interface Walk {
   /** The number of all records, as the last page said. */
   total: number | undefined;
   /** As in `ListEnd`. */
-  whyShifted: string | undefined;
+  whyPerhapsSkipped: string | undefined;
 }
 
 /**
@@ -82,9 +82,9 @@ export async function* pagesOf(
     isLinked: false,
     firstNumber,
     total: undefined,
-    whyShifted: undefined,
+    whyPerhapsSkipped: undefined,
   };
-  const end = (last: ListEnd): ListEnd => ({ ...last, whyShifted: walk.whyShifted });
+  const end = (last: ListEnd): ListEnd => ({ ...last, whyPerhapsSkipped: walk.whyPerhapsSkipped });
   const visited = new Set<string>();
   // The ids of the first page and of the last two.
   let earlier: readonly (readonly unknown[])[] = [];
@@ -94,7 +94,7 @@ export async function* pagesOf(
     try {
       page = await fetchPage({ ...call, request: { ...request, url } });
     } catch (error) {
-      if (step.isOurs && error instanceof CliError && isAfterLast(error)) return end(step);
+      if (step.isGuessed && error instanceof CliError && isAfterLast(error)) return end(step);
       throw error;
     }
     visited.add(url).add(withoutHash(page.request.url));
@@ -103,7 +103,7 @@ export async function* pagesOf(
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
-      else if (step.isOurs) {
+      else if (step.isGuessed) {
         // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
         const note = `${new URL(url).search} repeats earlier records`;
         const isOnly = walk.pages > 1 || paging?.kind === 'link';
@@ -121,7 +121,7 @@ export async function* pagesOf(
     const [total = walk.total] = totalsIn(page);
     // The pages of our contract begin behind an id, so a deletion shifts none.
     if (isBound(operation) && walk.total !== undefined && total !== undefined && total < walk.total)
-      walk.whyShifted = `its total fell from ${walk.total} to ${total} while it was read`;
+      walk.whyPerhapsSkipped = `its total fell from ${walk.total} to ${total} while it was read`;
     walk.total = total;
     step = nextStep(walk, page);
     if (step.next === undefined) return end(step);
@@ -199,7 +199,7 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
       if (page.records.length !== size || lastId === undefined) return undefined;
       if (isBound(operation))
         return { whyCut: whyCut ?? `it answered a full page of ${size}, without a link to the next` };
-      return { next: withQueryParameter(first, 'after', String(lastId)), isOurs: true, whyCut };
+      return { next: withQueryParameter(first, 'after', String(lastId)), isGuessed: true, whyCut };
     }
     default:
       return undefined;
@@ -230,7 +230,7 @@ function stepByCount(
   whyCut: string | undefined,
 ): PageStep {
   if (page.records.length === 0 || totalsIn(page).includes(count)) return { whyCut };
-  return { next: withQueryParameter(first, parameter, String(value)), isOurs: true, whyCut };
+  return { next: withQueryParameter(first, parameter, String(value)), isGuessed: true, whyCut };
 }
 
 /**

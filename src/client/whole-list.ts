@@ -81,11 +81,11 @@ export async function* readList(
   }
   const {
     whyCut = narrowed ?? (await whyLimited(operation, size, count, open)),
-    whyShifted,
+    whyPerhapsSkipped,
     note,
   } = page.value;
   if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
-  const why = whyCut ?? whyShifted;
+  const why = whyCut ?? whyPerhapsSkipped;
   if (why !== undefined && needsWhole) throw new CutListError(why, operation, whyCut === undefined);
   if (why !== undefined) notify({ kind: 'warning', text: `there may be more records: ${why} (${id})` });
   yield* held;
