@@ -116,7 +116,7 @@ async function printError(
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const text = hasJsonErrors
-    ? errorJson(error, notices.warnings)
+    ? errorJson(error, notices.remarks)
     : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // Not awaited, because a stalled reader would keep an interrupted command alive. The end of the process flushes it.

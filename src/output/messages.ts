@@ -23,7 +23,7 @@ export type Notice = readonly [level: keyof typeof prefixes, text: string];
 export interface Notices {
   notice(...notice: Notice): Promise<void>;
   /** The notes and warnings so far. */
-  readonly warnings: ReadonlySet<string>;
+  readonly remarks: ReadonlySet<string>;
 }
 
 interface NoticesOptions {
@@ -34,12 +34,12 @@ interface NoticesOptions {
 }
 
 export function createNotices({ io, isQuiet, isSilent }: NoticesOptions): Notices {
-  const warnings = new Set<string>();
+  const remarks = new Set<string>();
   return {
-    warnings,
+    remarks,
     async notice(level, text) {
       if (isSilent || (isQuiet && (level === 'status' || level === 'note'))) return;
-      if (prefixes[level] !== '' && warnings.size === warnings.add(text).size) return;
+      if (prefixes[level] !== '' && remarks.size === remarks.add(text).size) return;
       await io.stderr.write(`${sanitize(prefixes[level] + text)}\n`).catch(() => {});
     },
   };
@@ -80,8 +80,8 @@ function requestOf({ details: { method, url, status, code, requestId } }: CliErr
 }
 
 /** Formats an error for programs: one line, `{"error": {...}}`. @param warnings the notes and warnings of the command. */
-export function errorJson(error: CliError, warnings: ReadonlySet<string>): string {
-  return `${printJson({ error: { ...toJson(error), warnings: warnings.size > 0 ? [...warnings] : undefined } })}\n`;
+export function errorJson(error: CliError, remarks: ReadonlySet<string>): string {
+  return `${printJson({ error: { ...toJson(error), warnings: remarks.size > 0 ? [...remarks] : undefined } })}\n`;
 }
 
 function toJson(error: CliError): object {
