@@ -39,11 +39,11 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const context = createContext({ io, secrets, liveLine, stop, flags, settings }, notices);
   try {
     const exitCode = await withinLimits({ signals: [stop.ended] }, () => commandLine.run(context));
-    if (exitCode === exitCodes.done && stop.interruption) throw stop.interruption;
+    if (exitCode === exitCodes.done && stop.endError) throw stop.endError;
     return exitCode;
   } catch (thrown) {
     // An interrupted call says more than the signal, and any other error may only be a result of the signal.
-    const error = isInterruption(thrown) ? thrown : (stop.interruption ?? thrown);
+    const error = isInterruption(thrown) ? thrown : (stop.endError ?? thrown);
     // A reader that leaves early is not a failure.
     if (error instanceof OutputClosedError) return exitCodes.done;
     return await printError(error, context, { notices, hasJsonErrors });

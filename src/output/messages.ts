@@ -79,7 +79,7 @@ function requestOf({ details: { method, url, status, code, requestId } }: CliErr
   return `${method} ${url}${answer && `: ${answer}`}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 
-/** Formats an error for programs: one line, `{"error": {...}}`. @param warnings the notes and warnings of the command. */
+/** Formats an error for programs: one line, `{"error": {...}}`. @param remarks the notes and warnings of the command. */
 export function errorJson(error: CliError, remarks: ReadonlySet<string>): string {
   return `${printJson({ error: { ...toJson(error), warnings: remarks.size > 0 ? [...remarks] : undefined } })}\n`;
 }

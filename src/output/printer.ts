@@ -68,7 +68,8 @@ export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, optio
       for await (const page of pages) {
         const records = content === 'ids' ? page.filter(isPrintable) : page;
         leftOut += page.length - records.length;
-        for (let at = 0; at < records.length; at += recordsAtOnce) yield records.slice(at, at + recordsAtOnce);
+        for (let at = 0; at < records.length; at += recordsAtOnce)
+          yield records.slice(at, at + recordsAtOnce);
       }
     }
     const isRaw = content !== 'text';

@@ -13,7 +13,7 @@ export class Stop {
   /** Why the work was stopped; only the first cause is kept. */
   cause: CliError | undefined;
   /** The error of the signal that has ended the command, unless the command ends in two steps. */
-  interruption: CliError | undefined;
+  endError: CliError | undefined;
   private readonly controllers = [
     new AbortController(),
     new AbortController(),
@@ -28,7 +28,7 @@ export class Stop {
   /** The signal that has stopped the work, but not ended the command. */
   private signal: Signal | undefined;
   private listener = (signal: Signal) => {
-    this.interruption ??= interruption(signal);
+    this.endError ??= interruption(signal);
     this.end(signal);
   };
 
