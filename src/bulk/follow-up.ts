@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
-import { type RunBegin, type RunHeader, shardName } from './run.ts';
+import { type Run, type RunBegin, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
@@ -88,8 +88,8 @@ export function settleFollowUp(
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */
-export function rejectsCommand(context: Context, header: RunHeader, file: string): string {
-  const { kind, noun, delivery, invalid } = header;
+export function rejectsCommand(context: Context, { header, counts }: Run, file: string): string {
+  const { kind, noun, delivery } = header;
   // The user corrects the invalid rows, so `skipInvalid` is left out. Only a delivery needs its shard, which others may have booked.
   const { map = {}, shard, skipInvalid, ...settings } = header.flags;
   if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
@@ -99,7 +99,7 @@ export function rejectsCommand(context: Context, header: RunHeader, file: string
   });
   // An invalid record that is corrected may belong to any shard.
   if (shard && delivery !== undefined)
-    flags.push('--shard', invalid > 0 ? `<i>/${shard.count}` : shardName(shard));
+    flags.push('--shard', counts.invalid > 0 ? `<i>/${shard.count}` : shardName(shard));
   const columns = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
   return followUpCommand(context, ['inventory', 'apply', file, ...columns, ...flags]);
 }

@@ -194,7 +194,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
-  return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, run.header, rejects)}`;
+  return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, run, rejects)}`;
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */

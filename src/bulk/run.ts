@@ -70,8 +70,7 @@ export const headerSchema = v.object({
   /** The id of the run that an undo undoes. Only an undo has it. */
   undoes: v.optional(v.string()),
   flags,
-  /** The numbers of rows of the input that are in no plan. */
-  invalid: v.number(),
+  /** The number of rows of the input that belong to other shards, or repeat a row. */
   skipped: v.number(),
 });
 
@@ -195,10 +194,10 @@ export function createLog(
   };
 }
 
-/** Returns the numbers of a run as its rows are now. The header has those of invalid and skipped rows, which are in no plan. */
-export function numbersOf({ header: { invalid, skipped }, rows, planNumber, rejects }: RunLog): RunNumbers {
+/** Returns the numbers of a run as its rows are now. Invalid and skipped rows are in no plan. */
+export function numbersOf({ header, rows, invalid, planNumber, rejects }: RunLog): RunNumbers {
   const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
-  const counts = { ...zeros, invalid, skipped };
+  const counts = { ...zeros, invalid: invalid.length, skipped: header.skipped };
   let leftCount = 0;
   let perhapsWrittenCount = 0;
   for (const row of rows) {

@@ -58,7 +58,6 @@ function createUndo(id: string, { header, rows }: RunLog): RunLog {
       file: undefined,
       delivery: undefined,
       flags: { shard: shardOfUndo(header) },
-      invalid: 0,
       skipped: 0,
     },
     rows.filter(isPerhapsWritten).map(createUndoRow),

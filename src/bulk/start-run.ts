@@ -16,6 +16,7 @@ import {
   type RunFlags,
   type RunHeader,
   type RunLog,
+  rowCountOf,
   shardOf,
 } from './run.ts';
 import type { RunRow } from './run-row.ts';
@@ -59,7 +60,6 @@ async function toLog(context: Context, { kind, noun, input, flags, delivery }: R
     name: file.name,
     file: file.path,
     delivery,
-    invalid: invalid.length,
     skipped,
   };
   return createLog(header, rows, invalid);
@@ -79,10 +79,11 @@ export async function startRun(
 ): Promise<Output> {
   for (const notice of parts.input.notices) await context.notice(...notice);
   const log = await toLog(context, parts);
-  const { header, rows } = log;
-  if (rows.length + header.invalid + header.skipped === 0) {
+  const { header } = log;
+  const { counts } = numbersOf(log);
+  if (rowCountOf(counts) === 0) {
     const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
-    const zeros = toRunJson({ header, counts: numbersOf(log).counts });
+    const zeros = toRunJson({ header, counts });
     return { kind: 'text', text: '', data: mode === 'write' ? zeros : [], notices };
   }
   using _lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
