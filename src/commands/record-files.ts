@@ -12,14 +12,14 @@ import type { FileFlags } from './shared-flags.ts';
 export async function writeFileRecords(
   context: Context,
   noun: Noun,
-  kind: WriteVerb,
+  verb: WriteVerb,
   from: string,
   flags: FileFlags,
 ): Promise<Output> {
-  const access = await openAccess(context, noun, kind, 'bulk');
+  const access = await openAccess(context, noun, verb, 'bulk');
   const { skipInvalid, shard } = flags;
   const runFlags = { skipInvalid, shard };
-  const fileInput = await readCheckedInput(context, from, createRecordLayout(access, kind), runFlags);
+  const fileInput = await readCheckedInput(context, from, createRecordLayout(access, verb), runFlags);
   const input = await resolveNames(access, fileInput, skipInvalid === true);
   const [nullRow, ...others] = input.rows.filter(({ nullText }) => nullText !== undefined);
   if (nullRow)
@@ -28,8 +28,8 @@ export async function writeFileRecords(
       `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is read as text${moreLikeThis(others.map(({ line }) => line))}; leave a cell without a value empty`,
     );
   const rows = input.rows.map(({ line, id, text, fields }) =>
-    newRow({ line, id, intent: toIntent(kind, fields), text }),
+    newRow({ line, id, intent: toIntent(verb, fields), text }),
   );
-  const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
+  const runInput = { kind: verb, noun: noun.name, input: { ...input, rows }, flags: runFlags };
   return startRun(context, runInput, flags);
 }

@@ -21,18 +21,18 @@ interface RecordRow extends InputRow {
 }
 
 /** Returns the layout of files of records. A deletion also reads the output of `-o ids`. */
-export function createRecordLayout(access: RecordAccess, kind: WriteVerb): RowLayout<RecordRow> {
+export function createRecordLayout(access: RecordAccess, verb: WriteVerb): RowLayout<RecordRow> {
   const { noun, operation } = access;
-  const hasFields = kind !== 'delete';
+  const hasFields = verb !== 'delete';
   // The service gives each new record its own id.
   const isIgnored = (name: string) =>
     name === 'id'
-      ? kind === 'create'
+      ? verb === 'create'
       : !hasFields || !(noun.fields.some((field) => field.name === name) || takesField(operation, name));
   return {
     ...columnRules(access),
     ...(!hasFields && { loneField: 'id' }),
-    ...(kind === 'create' && { printedKey: 'id' }),
+    ...(verb === 'create' && { printedKey: 'id' }),
     isIgnored,
     noun: noun.singular,
     mayRepeat: true,
@@ -43,7 +43,7 @@ export function createRecordLayout(access: RecordAccess, kind: WriteVerb): RowLa
       return {
         line,
         text,
-        id: kind === 'create' ? undefined : idFrom(values),
+        id: verb === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { ...record, values: usedValues }) : {},
         nullText: record.isOfTable ? findNullText(usedValues, text) : undefined,
       };
@@ -152,7 +152,7 @@ export async function resolveNames(
 }
 
 /** Returns the intent of the row for a record of a file. */
-export function toIntent(kind: WriteVerb, fields: Fields): Intent {
-  if (kind === 'delete') return { kind: 'remove' };
-  return kind === 'create' ? { kind: 'create', fields } : { kind: 'set', value: fields };
+export function toIntent(verb: WriteVerb, fields: Fields): Intent {
+  if (verb === 'delete') return { kind: 'remove' };
+  return verb === 'create' ? { kind: 'create', fields } : { kind: 'set', value: fields };
 }
