@@ -54,6 +54,10 @@ describe('a binding', () => {
     const result = await run(['api', 'bind', await file('built-in.json', toOpenApi())]);
     expect([result.code, result.stdout]).toEqual([0, '']);
     expect(result.stderr).toContain('all 20 operations bound as built in, below http://service.test; stored');
+    const { stderr } = await run(['api', 'bind', await file('sparse.json', sparse), '--dry-run']);
+    expect(stderr).toContain(
+      'warning: this binding has fewer operations than the previous one (2 instead of 20): ',
+    );
   });
 
   test('is stored: operations come from it until `api unbind`', async () => {

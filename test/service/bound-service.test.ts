@@ -355,7 +355,10 @@ test('every command that sets counts prints the --map line of an unbound update'
   const file = 'petId,quantity\n1,5\n';
   for (const line of ['set 1 5', 'adjust 1 +1', 'diff -', 'apply - --yes', 'apply - --dry-run'])
     expect(await run(`inventory ${line}`, { stdin: file })).toMatchObject(
-      failed(2, "--map updateInventory='PATCH /inventory/{petId}'"),
+      failed(
+        2,
+        "--map updateInventory='PATCH /inventory/{petId}'\nhint: `petstore api bind --dry-run` shows",
+      ),
     );
   expect((await run('api operations --all')).stdout).toContain(
     "--map updateInventory='PATCH /inventory/{petId}'",

@@ -6,11 +6,17 @@ import { type Description, serverPathOf } from '../../binding/description.ts';
 import type { Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
-import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
+import {
+  bindingScope,
+  readBoundContract,
+  removeContract,
+  writeContract,
+} from '../../config/contract-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { addressOf, type Context, withBasePath } from '../../context.ts';
+import type { Notice } from '../../output/messages.ts';
 import type { Output } from '../../output/printer.ts';
-import { CliError, UsageError } from '../../process/errors.ts';
+import { CliError, InputError, UsageError } from '../../process/errors.ts';
 import { readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
@@ -44,6 +50,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     return { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
+  const warnings = warningsOfLoss(context, origin, contract.operations.size);
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(io, scope, { ...contract, origin, basePath });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
@@ -54,13 +61,25 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const summary = isAsBuiltIn
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
-  const ending = {
-    notices: [['status', `${summary}, below ${address}; ${outcome}`] as const],
-    error: tieError(matches),
-  };
+  const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
+  const ending = { notices: [status, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text';
   return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
+}
+
+/** Warns if the present binding has more operations than the next one. One that cannot be read is not compared. */
+function warningsOfLoss({ io, settings }: Context, origin: string, count: number): Notice[] {
+  try {
+    const { size } = readBoundContract(io, origin, settings)?.operations ?? new Map();
+    if (count >= size) return [];
+    const counts = `${count} instead of ${size}`;
+    const text = `this binding has fewer operations than the previous one (${counts}): its --map flags are not kept, so give them again`;
+    return [['warning', text]];
+  } catch (error) {
+    if (error instanceof InputError) return [];
+    throw error;
+  }
 }
 
 /** Removes the bindings for the base URL: that of the profile, and that of the origin. */
