@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
-import { listenHere } from '../helpers/listen.ts';
+import { misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { boundTo, requireToken, smoke, smokeOf } from './run.ts';
@@ -30,28 +29,26 @@ describe('a service that is not reached', () => {
 
   test('a signal ends a handshake that is never answered', async () => {
     const io = fakeIo();
-    const server = createServer((socket) => {
-      socket.on('error', () => {}).once('data', () => io.raise('SIGHUP'));
+    await using server = await misbehave({
+      onConnection(socket) {
+        socket.once('data', () => io.raise('SIGHUP'));
+        return true;
+      },
     });
-    const port = await listenHere(server);
-    const code = await main(['smoke', '--base-url', `https://127.0.0.1:${port}`], io);
-    server.close();
+    const code = await main(['smoke', '--base-url', `https://127.0.0.1:${server.port}`], io);
     expect(code).toBe(129);
     expect(io.written('stdout')).toMatch(/^fail {3}run\/complete: stopped by SIGHUP/);
   });
 
-  const hanging = (socket: Socket) => void socket.on('error', () => {});
+  const closing: Script = { onConnection: (socket) => socket.destroy().destroyed };
 
-  test.each<[title: string, onConnect: (socket: Socket) => void, scheme: string, id: string, reason: RegExp]>(
-    [
-      ['accepts and hangs', hanging, 'http', 'reach/http', /no answer within 1 s/],
-      ['hangs', hanging, 'https', 'tls/valid', /^no answer within 1 s$/],
-      ['closes', (socket) => void socket.destroy(), 'https', 'tls/valid', /the connection was closed/],
-    ],
-  )('a service that %s fails with that', async (_, onConnect, scheme, id, reason) => {
-    const server = createServer(onConnect);
-    const run = await smoke(`${scheme}://127.0.0.1:${await listenHere(server)}`, ['--timeout', '1s']);
-    server.close();
+  test.each<[title: string, script: Script, scheme: string, id: string, reason: RegExp]>([
+    ['accepts and hangs', {}, 'http', 'reach/http', /no answer within 1 s/],
+    ['hangs', {}, 'https', 'tls/valid', /^no answer within 1 s$/],
+    ['closes', closing, 'https', 'tls/valid', /the connection was closed/],
+  ])('a service that %s fails with that', async (_, script, scheme, id, reason) => {
+    await using server = await misbehave(script);
+    const run = await smoke(`${scheme}://127.0.0.1:${server.port}`, ['--timeout', '1s']);
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual([id]);
     expect(run.check(id).reason).toMatch(reason);

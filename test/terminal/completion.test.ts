@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 import { listenHere } from '../helpers/listen.ts';
+import { misbehave } from '../helpers/misbehaving-server.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -228,10 +229,8 @@ test('a Tab runs no token-command, and offers no values of the service then', as
 });
 
 test('a Tab prints nothing for a missing profile or service, and does not wait for a silent one', async () => {
-  const server = createServer(() => {});
-  const port = await listenHere(server);
-  onTestFinished(() => void server.close());
-  for (const url of ['http://127.0.0.1:1', '::', `http://127.0.0.1:${port}`])
+  await using silent = await misbehave({});
+  for (const url of ['http://127.0.0.1:1', '::', silent.url])
     expect(await offeredCategories('--base-url', url)).toEqual(none);
   expect(await offeredCategories('--profile', 'nobody')).toEqual(none);
 });
