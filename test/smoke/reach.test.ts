@@ -35,7 +35,8 @@ describe('a service that is not reached', () => {
         return true;
       },
     });
-    const code = await main(['smoke', '--base-url', `https://127.0.0.1:${server.port}`], io);
+    const url = `https://127.0.0.1:${server.port}`;
+    const code = await main(['smoke', '--base-url', url, '--timeout', '5m'], io);
     expect(code).toBe(129);
     expect(io.written('stdout')).toMatch(/^fail {3}run\/complete: stopped by SIGHUP/);
   });
