@@ -1,6 +1,7 @@
 import type { Noun } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
+import type { Pace } from '../client/pace.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
@@ -40,6 +41,7 @@ export interface SessionSources {
   readonly records: RecordSource;
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
   readonly entries: RecordSource | undefined;
+  readonly pace: Pace;
   /** The most records at a time. */
   readonly concurrency: number;
 }

@@ -124,7 +124,7 @@ async function openSources(context: Context, log: RunLog): Promise<SessionSource
   requireOperations(client, records.port, log);
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
   const entries = deletesPets ? sourceOf('inventory') : undefined;
-  return { records, entries, concurrency: settings.get('concurrency') };
+  return { records, entries, pace, concurrency: settings.get('concurrency') };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
@@ -153,7 +153,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   const activity = {
     label: `reading ${rowTerms(log.header.noun).plural}`,
     unit: 'records',
-    read: () => ({ done: recordsRead }),
+    read: () => ({ done: recordsRead, wait: waitText(sources.pace) }),
   };
   try {
     const plan = await withProgress(context, activity, () =>
@@ -177,6 +177,11 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   }
 }
 
+/** Says what a session waits for in an outage. Empty at any other time. */
+function waitText({ isOutage }: Pace): string {
+  return isOutage ? 'no answer from the service, trying again' : '';
+}
+
 /**
  * Writes the rows of a plan with its progress, then the rejects, then the end of the session. After the first signal the run waits
  * for requests in flight, and after the second signal it abandons them. Then it still writes the file of rejects and the journal.
@@ -184,7 +189,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { records, concurrency }: SessionSources,
+  { records, pace, concurrency }: SessionSources,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -210,7 +215,7 @@ async function writePlan(
       label:
         (kind === 'undo' ? 'undoing' : 'applying') + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
       unit: 'rows',
-      read: () => ({ done: counts.ended, total, failed: counts.failed }),
+      read: () => ({ done: counts.ended, total, failed: counts.failed, wait: waitText(pace) }),
     };
     const writeRows = async () => {
       try {

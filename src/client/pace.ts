@@ -43,6 +43,11 @@ export class Pace {
     this.stop = stop;
   }
 
+  /** True in an outage, while one request at a time tries again. */
+  get isOutage(): boolean {
+    return this.unanswered >= maxUnanswered;
+  }
+
   /**
    * Waits for the turn of an attempt. Returns undefined if the attempt can start at once, which saves a turn of the event loop.
    *
@@ -92,7 +97,7 @@ export class Pace {
     }
     this.isWriteLost ||= isWrite;
     // During an outage `begin` has counted the request already.
-    if (this.unanswered < maxUnanswered) this.unanswered += 1;
+    if (!this.isOutage) this.unanswered += 1;
     const silentMs = now - Math.max(this.silentSince, this.pausedUntil);
     return (
       this.unanswered >= maxUnanswered + maxProbes || (this.unanswered > 1 && silentMs >= longestSilenceMs)
@@ -100,7 +105,7 @@ export class Pace {
   }
 
   private begin(): void {
-    if (this.unanswered < maxUnanswered) return;
+    if (!this.isOutage) return;
     this.unanswered += 1;
     this.pauseFor(this.probeMs);
   }

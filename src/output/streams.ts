@@ -80,8 +80,13 @@ interface ProgressOptions {
   readonly label: string;
   /** The unit of the counts, such as `rows`. */
   readonly unit: string;
-  /** Returns the counts at each drawing. */
-  read(): { readonly done: number; readonly total?: number; readonly failed?: number };
+  /** Returns the counts at each drawing, and what the work waits for. */
+  read(): {
+    readonly done: number;
+    readonly total?: number;
+    readonly failed?: number;
+    readonly wait?: string;
+  };
 }
 
 interface ProgressContext {
@@ -103,12 +108,12 @@ export async function withProgress<Value>(
   if (quiet) return work();
   const startMs = monotonicMs();
   const start = read().done;
-  const textsOf = ({ done, total, failed }: ReturnType<typeof read>) => {
+  const textsOf = ({ done, total, failed, wait = '' }: ReturnType<typeof read>) => {
     const rate = ((done - start) * 1000) / Math.max(1, monotonicMs() - startMs);
     const texts = [
       `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
       failed ? `${groupDigits(failed)} failed` : '',
-      rate < 0.5 ? '' : `${groupDigits(Math.round(rate))}/s`,
+      wait || rate < 0.5 ? wait : `${groupDigits(Math.round(rate))}/s`,
     ];
     return texts.filter((text) => text !== '');
   };

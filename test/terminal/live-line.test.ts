@@ -72,6 +72,7 @@ const unknownSize = { done: 1_234_567, total: undefined };
 test.each<[string, RunOptions, object, string]>([
   ['a pipe', {}, counted, '9,000/20,000 rows, 3 failed, 900/s'],
   ['a pipe', {}, unknownSize, '1,234,567 rows, 123,457/s'],
+  ['a pipe', {}, { ...counted, wait: 'no answer' }, '9,000/20,000 rows, 3 failed, no answer'],
   ['a CI job', { ...terminal, env: { CI: '1' } }, unknownSize, '1,234,567 rows, 123,457/s'],
   ['a dumb terminal', { ...terminal, env: { TERM: 'dumb' } }, unknownSize, '1,234,567 rows, 123,457/s'],
 ])('%s gets a plain line of progress every ten seconds, with the time', async (_, run, counts, facts) => {
