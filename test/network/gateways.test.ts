@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Answer, answer, answerJson, misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { failed, runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { toCsv } from '../helpers/stock-server.ts';
+import { openWorkspace } from '../helpers/stock-shop.ts';
 import * as mode from './modes.ts';
 
 // The answers are those of the real gateways, as the versions of Debian 12 send them.
@@ -96,11 +95,9 @@ test('a 403 page in answer to the first write of a run stops the run', async () 
       else answerJson(exchange, id === undefined ? entries : entries[Number(id) - 1]);
     }),
   );
-  const folder = temporaryFolder();
-  const file = join(folder, 'stock.csv');
-  await writeFile(file, 'petId,quantity\n1,70\n2,70\n3,70\n');
-  const env = { PETSTORE_STATE_DIR: folder };
-  const apply = await runCli(['inventory', 'apply', file, '--yes', '--base-url', server.url], { env });
+  const workspace = openWorkspace(server);
+  workspace.write('stock.csv', toCsv([70, 70, 70]));
+  const apply = await workspace.run('inventory apply stock.csv --yes');
   expect(apply.stdout).toContain('1 unknown, 2 unprocessed\n');
   expect(apply.stderr).toContain('the answer is 403 with text/html: 403 Forbidden');
   expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);

@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { failed, runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { openWorkspace } from '../helpers/stock-shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { startInTerminal } from '../helpers/terminal.ts';
 import { testWith } from '../helpers/tools.ts';
@@ -185,7 +186,6 @@ test('delete names further columns of a file of ids', async () => {
 
 test('what was certainly not done goes to a file that creates the rest, and nothing twice', async () => {
   const shop = openShop();
-  const cwd = temporaryFolder();
   await using failing = await recordingServer({}, ({ method, body }) => {
     if (method === 'GET') return { body: { id: 7, name: 'Other', categoryId: 1 } };
     const { name } = JSON.parse(body);
@@ -193,16 +193,14 @@ test('what was certainly not done goes to a file that creates the rest, and noth
     if (name === 'lost') return { status: 502 };
     return { status: 201, body: { id: 7, name: name === 'other' ? 'Other' : name, categoryId: 1 } };
   });
-  writeFileSync(join(cwd, 'new.csv'), 'name,category\nRex,1\nbad,1\nlost,1\nother,1\n');
-  const env = { PETSTORE_STATE_DIR: temporaryFolder() };
-  const run = await runAt(failing, 'pets create --from new.csv --yes -o json', { cwd, env });
-  expect(run.code).toBe(3);
-  expect(JSON.parse(run.stdout)).toMatchObject({ applied: 1, failed: 1, unknown: 2 });
-  const rejects = readFileSync(join(cwd, 'new.rejects.csv'), 'utf8');
-  expect(rejects).toMatch(
+  const { folder, write, read, report } = openWorkspace(failing);
+  write('new.csv', 'name,category\nRex,1\nbad,1\nlost,1\nother,1\n');
+  const created = await report('pets create --from new.csv --yes');
+  expect(created).toMatchObject({ code: 3, applied: 1, failed: 1, unknown: 2 });
+  expect(read('new.rejects.csv')).toMatch(
     /^name,category,_line,_state,_status,_code,_message\nbad,1,3,failed,422,no,it says no\n$/,
   );
-  const again = await shop.run('pets create --from new.rejects.csv --yes -o json', { cwd });
+  const again = await shop.run('pets create --from new.rejects.csv --yes -o json', { cwd: folder });
   expect(JSON.parse(again.stdout)).toMatchObject({ rows: 1, applied: 1 });
 });
 

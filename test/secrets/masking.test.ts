@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { traceOf } from '../../src/client/send-call.ts';
 import { createSecrets, maskUrl } from '../../src/process/secrets.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { openWorkspace } from '../helpers/stock-shop.ts';
 
 /** The forms in which a service may send a secret back. */
 const forms: Readonly<Record<string, (text: string) => string>> = {
@@ -136,17 +136,15 @@ test.each(Object.entries(answers))(
       if (path.startsWith('/store/inventory')) return { headers, body: [item] };
       return { headers, body: [{ id: token, name: encodeURIComponent(token) }] };
     });
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'stock.csv'), 'petId,quantity\n1,7\n');
-    writeFileSync(join(folder, 'new.csv'), 'name\nToys\n');
-    const state = { PETSTORE_STATE_DIR: join(folder, 'state') };
-    const env = { ...state, PETSTORE_TOKEN: token, PETSTORE_BASE_URL: server.url };
-    const run = (line: string) => runCli([...line.split(' '), '--retries', '0'], { env, cwd: folder });
+    const { folder, write, run: runHere } = openWorkspace(server);
+    write('stock.csv', 'petId,quantity\n1,7\n');
+    write('new.csv', 'name\nToys\n');
+    const env = { PETSTORE_TOKEN: token };
+    const run = (line: string) => runHere(`${line} --retries 0`, { env });
     const applied = await run('inventory apply stock.csv --yes');
     expect(applied.code).not.toBe(0);
     const outputs = [applied.stdout, applied.stderr];
-    const reports = `--report junit=${join(folder, 'report.xml')} --report json=${join(folder, 'report.json')}`;
-    const smoke = await run(`smoke --write --yes ${reports}`);
+    const smoke = await run('smoke --write --yes --report junit=report.xml --report json=report.json');
     outputs.push(smoke.stdout, smoke.stderr);
     const counts = ['set 1 9 -o json -vv', 'set 1 9', 'create 1 9', 'delete 1 --yes'];
     const lines = ['runs', 'doctor -vv', 'categories create --from new.csv --yes'];
