@@ -107,8 +107,18 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
     return exitCodes.done;
   }
   if (view) requireColumns(view, flags);
+  if (action.writes && name !== 'petstore api request') requireNoOwnHeaders(flags);
   const output = await action.run(context, values);
   return output ? printOutput(context, output, view) : exitCodes.done;
+}
+
+/** @throws UsageError for a header that commands set themselves, with the type of a body or the condition of a write. */
+function requireNoOwnHeaders({ headers = [] }: GlobalFlags): void {
+  for (const header of headers) {
+    const [name] = /^\s*(content-type|if-match|if-none-match)(?=\s*:)/i.exec(header) ?? [];
+    if (name !== undefined)
+      throw new UsageError(`--header: the command sets ${name} itself`, '`petstore api request` sends any');
+  }
 }
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */

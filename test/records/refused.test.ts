@@ -23,6 +23,11 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['pets create --name Rex --category 1 --field colour=red -o json', '"code":"unbound"'],
   ['pets update 3', 'nothing to change\nhint: give one or more of --name, --category, --status\n'],
   ['pets update 1.5 --name x', noId('1.5')],
+  [
+    ['pets', 'update', '3', '--name', 'A', '-H', 'If-Match: "1"'],
+    '--header: the command sets If-Match itself',
+  ],
+  [['inventory', 'set', '3', '1', '-H', 'content-type:a/b'], 'hint: `petstore api request` sends any'],
   ['pets update --status sold', 'update pet: no id is given'],
   [['pets', 'update', '1', '--name', ''], "--name '': must not be empty"],
   ['pets delete 1', 'hint: use --yes\n'],
