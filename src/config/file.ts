@@ -9,7 +9,7 @@ import {
   type UsageCode,
   UsageError,
 } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { type Io, osModule, userId } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
 
@@ -85,7 +85,7 @@ export async function openConfig(path: string): Promise<{ store: JsonObject }> {
     // The name of a profile may have a dot.
     accessPropertiesByDotNotation: false,
     deserialize: parseContent,
-    serialize: (content) => `${JSON.stringify(content, undefined, 2)}\n`,
+    serialize: (content) => `${printJson(content, 2)}\n`,
   });
 }
 

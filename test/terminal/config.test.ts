@@ -30,8 +30,11 @@ describe('the file', () => {
   test('and its folder are private, and the folder holds nothing else', async () => {
     await run('set timeout 5s');
     expect(fs.statSync(dirname(config.path)).mode & 0o777).toBe(0o700);
-    config.write({ timeout: '1s' }, 0o644);
+    config.write('{"build":9007199254740993}', 0o644);
     await run('set timeout 5s');
+    expect(fs.readFileSync(config.path, 'utf8')).toBe(
+      '{\n  "build": 9007199254740993,\n  "timeout": "5s"\n}\n',
+    );
     expect(fs.statSync(config.path).mode & 0o777).toBe(0o600);
     expect(fs.readdirSync(dirname(config.path))).toEqual(['config.json']);
   });
