@@ -121,9 +121,11 @@ test('a report that cannot be written is exit 1 unless a check failed', async ()
   const written = await run(['--only', 'op/listPets', ...report]);
   expect([written.code, written.stderr]).toEqual([
     1,
-    expect.stringContaining('write /dev/null/reports/smoke.json: make folder'),
+    expect.stringContaining('error: make folder /dev/null/reports: '),
   ]);
   expect(written.stdout).toContain('4 checks');
+  const device = await run(['--only', 'op/listPets', '--report', 'junit=/dev/full']);
+  expect(device.stderr).toBe('error: write /dev/full: is not a regular file\n');
   const env = { GITHUB_STEP_SUMMARY: '/dev/null/summary.md' };
   const summary = await run(['--only', 'op/listPets', '--report', 'github'], env);
   expect([summary.code, summary.stderr]).toEqual([1, expect.stringContaining('/dev/null/summary.md')]);
@@ -171,6 +173,7 @@ test('a token that the service sends back is in no report, even if the text is c
 test.each([
   [['--report', 'json=-'], "--report 'json=-': must be github, junit=<file> or json=<file>"],
   [['--report', 'junit'], "--report 'junit': must be github, junit=<file> or json=<file>"],
+  [['--report', 'junit=x', '--report', 'json=./x'], '--report: two reports cannot be in one file: ./x'],
   [['--expect', 'POST /pets 201'], 'not a part of a condition'],
   [['-o', 'csv'], '-o csv: smoke prints a report for people'],
 ])('%j is refused before anything is sent', async (flags, message) => {

@@ -92,7 +92,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const contract = await context.contract();
   const { baseUrl } = context.settings;
   const selected = selectChecks({ contract, waitFor, expect, only, skip, baseUrl, write });
-  const files = parseReports(flags.report);
+  const files = parseReports(context.io.cwd, flags.report);
   const { output } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
@@ -124,16 +124,23 @@ function toListRecords({ reads, writes }: SelectedChecks) {
 
 type FileReport = readonly [path: string, print: (report: SmokeReport) => string];
 
-/** Reads the values `junit=<file>` and `json=<file>` of `--report`. @throws UsageError for anything else but `github` */
-function parseReports(values: readonly string[] = []): readonly FileReport[] {
-  return values
-    .filter((value) => value !== 'github')
-    .map((value) => {
-      const [, format, path = ''] = /^(junit|json)=(?!-$)(.+)$/s.exec(value) ?? [];
-      if (format === undefined)
-        throw new UsageError(`--report '${value}': must be github, junit=<file> or json=<file>`);
-      return [path, format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2)];
-    });
+/**
+ * Reads the values `junit=<file>` and `json=<file>` of `--report`, with absolute paths.
+ *
+ * @throws UsageError for anything else but `github`, and for two reports in one file.
+ */
+function parseReports(cwd: string, values: readonly string[] = []): readonly FileReport[] {
+  const files = new Map<string, FileReport[1]>();
+  for (const value of values) {
+    if (value === 'github') continue;
+    const [, format, name = ''] = /^(junit|json)=(?!-$)(.+)$/s.exec(value) ?? [];
+    if (format === undefined)
+      throw new UsageError(`--report '${value}': must be github, junit=<file> or json=<file>`);
+    const path = resolve(cwd, name);
+    if (files.has(path)) throw new UsageError(`--report: two reports cannot be in one file: ${name}`);
+    files.set(path, format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2));
+  }
+  return [...files];
 }
 
 /**
@@ -156,25 +163,17 @@ async function deliver(
     !(isJson && quiet) && stream.write(toHumanReport(report, style, flags.brief)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-    ...files.map(([name, print]) => {
-      const path = resolve(io.cwd, name);
-      return writeReport(path, async () => {
-        ensureFolder(dirname(path), undefined, 0o777);
-        writeFileAtomic(path, print(report), 0o644);
-      });
+    ...files.map(async ([path, print]) => {
+      ensureFolder(dirname(path), undefined, 0o777);
+      writeFileAtomic(path, print(report), 0o644);
     }),
     flags.report?.includes('github') &&
       summary &&
-      writeReport(summary, () => appendFile(summary, toStepSummary(report))),
+      appendFile(summary, toStepSummary(report)).catch((error) => {
+        throw fileError('write', summary, error);
+      }),
   ]);
   return settlements
     .flatMap((settlement) => (settlement.status === 'rejected' ? [settlement.reason as Error] : []))
     .filter((error) => !(error instanceof OutputClosedError));
-}
-
-/** @throws CliError `failed` that names the report. */
-async function writeReport(path: string, write: () => Promise<void>): Promise<void> {
-  await write().catch((error) => {
-    throw fileError('write', path, error);
-  });
 }
