@@ -11,6 +11,7 @@ import { parseInteger } from '../input/numbers.ts';
 import {
   exitCodes,
   InputError,
+  interruption,
   messageOf,
   type Signal,
   systemReason,
@@ -84,7 +85,13 @@ function parseShare(text: string): number {
  */
 async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<number> {
   const store = storeToServe(context, flags);
-  const stop = new Promise<void>((done) => context.stop.takeOver(() => done()));
+  let stopSignal: Signal | undefined;
+  const stop = new Promise<void>((done) =>
+    context.stop.takeOver((signal) => {
+      stopSignal = signal;
+      done();
+    }),
+  );
   const server = await openServer(context, flags, store);
   const { host } = flags;
   try {
@@ -96,6 +103,7 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
     if (command.length > 0) {
       // stdout is for the output of the command.
       await context.notice('status', `serving ${server.url}`);
+      if (stopSignal) throw interruption(stopSignal);
       return await runChildCommand(context, command, server.url);
     }
     await context.io.stdout.write(`${server.url}\n`);
@@ -116,9 +124,9 @@ function storeToServe({ io }: Context, { data, empty, pets, requireToken }: Serv
     );
   if (empty) return new Store();
   if (data === undefined) return seedStore(pets);
-  const store = readStore(resolve(io.cwd, data));
-  if (!store)
-    throw new UsageError(`--data ${data}: no such file`, `\`petstore offline pull --to ${data}\` writes one`);
+  const hint = '`petstore offline pull --to <file>` writes such a file';
+  const store = readStore(resolve(io.cwd, data), hint);
+  if (!store) throw new UsageError(`--data ${data}: no such file`, hint);
   return store;
 }
 

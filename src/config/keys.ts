@@ -4,6 +4,7 @@ import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
 import { parseAt, parseChoice, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { closestWord } from '../process/text.ts';
 
 interface KeyRule {
   readonly summary: string;
@@ -140,7 +141,9 @@ export function keySummary(key: SettingKey): string {
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
   const ways = 'a token is not stored: set token-file or token-command, or give it in PETSTORE_TOKEN';
-  throw new UsageError(`unknown key '${key}'`, key === 'token' ? ways : `keys are ${settingKeys.join(', ')}`);
+  const near = closestWord(key, settingKeys);
+  const hint = near === undefined ? `keys are ${settingKeys.join(', ')}` : `did you mean ${near}?`;
+  throw new UsageError(`unknown key '${key}'`, key === 'token' ? ways : hint);
 }
 
 /**

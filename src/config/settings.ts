@@ -3,6 +3,7 @@ import { colorVariable } from '../output/style.ts';
 import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
+import { shellWord } from '../process/text.ts';
 import { type ConfigFile, homeFolder, offlineProfile, unknownProfileError } from './file.ts';
 import {
   isSettingKey,
@@ -108,10 +109,8 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     profileNames: Object.keys(file.profiles),
     problems: problems.filter((problem) => problem !== undefined),
     warnings: [
-      ...unknownKeyWarnings(file.path, file.defaults),
-      ...(profile
-        ? unknownKeyWarnings(`profile ${profile.value} in ${file.path}`, file.profiles[profile.value])
-        : []),
+      ...unknownKeyWarnings(file, undefined),
+      ...(profile ? unknownKeyWarnings(file, profile.value) : []),
     ],
     offline,
     baseUrl: offline ? undefined : explain('base-url').value,
@@ -227,11 +226,18 @@ function chooseTarget(
   return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };
 }
 
-/** Warns about unknown keys in the config file. They are not errors, because another version of the program may know them. */
-function unknownKeyWarnings(place: string, section: object = {}): string[] {
+/**
+ * Warns about unknown keys in a profile, or at the top level. They are not errors, because another version of the program may know
+ * them.
+ */
+function unknownKeyWarnings({ path, profiles, defaults }: ConfigFile, profile: string | undefined): string[] {
+  const section = profile === undefined ? defaults : (profiles[profile] ?? {});
+  const [place, flag] =
+    profile === undefined ? [path, ''] : [`profile ${profile} in ${path}`, ` --profile ${profile}`];
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
   return unknown.map(
-    (key) => `${place}: unknown key '${key}' is not used; \`petstore config unset\` removes it`,
+    (key) =>
+      `${place}: unknown key '${key}' is not used; \`petstore config unset${flag} ${shellWord(key)}\` removes it`,
   );
 }
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, isIP } from 'node:net';
 import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isSafeMethod } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError, systemReason } from '../process/errors.ts';
+import { CliError, systemCode, systemReason } from '../process/errors.ts';
 import { type App, createApp } from './app.ts';
 import { maxBodyBytes, Refusal } from './refusal.ts';
 import type { Store } from './store.ts';
@@ -88,7 +88,10 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
   };
   server.on('request', respond);
   await once(server.listen({ host, port }), 'listening').catch((error) => {
-    throw new CliError('failed', `listen on ${host}:${port}: ${systemReason(error)}`, { cause: error });
+    throw new CliError('failed', `listen on ${host}:${port}: ${systemReason(error)}`, {
+      cause: error,
+      hint: systemCode(error) === 'EADDRINUSE' ? '--port 0 takes a free one' : undefined,
+    });
   });
   return {
     url: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,

@@ -39,8 +39,11 @@ const storeSchema = v.strictObject({
   ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 
-/** A value is not a store, or its records do not fit together. The message is the reason. */
+/** A value is not a store. The message is the reason. */
 class InvalidStore extends Error {}
+
+/** The records of a store do not fit together. */
+class UnfitRecords extends InvalidStore {}
 
 const nounsWithIds = ['categories', 'pets', 'orders'] as const;
 
@@ -54,13 +57,15 @@ export function versionOf(file: string): string {
   }
 }
 
+const keptHint = 'the file was left as it is; repair it, or delete it to start again';
+
 /**
  * Reads the store of a file, if the file exists. Reads synchronously, because loading `node:fs/promises` takes longer than reading a
  * small file.
  *
  * @throws InputError if the file cannot be read or does not hold a store; the file stays as it is.
  */
-export function readStore(file: string): Store | undefined {
+export function readStore(file: string, hint = keptHint): Store | undefined {
   const bytes = readBytes(file);
   if (!bytes) return undefined;
   try {
@@ -71,7 +76,6 @@ export function readStore(file: string): Store | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof InvalidStore)) throw error;
     const problem = error instanceof SyntaxError ? `is not JSON: ${error.message}` : error.message;
-    const hint = 'the file was left as it is; repair it, or delete it to start again';
     throw new InputError(`${file}: ${problem}`, hint);
   }
 }
@@ -95,10 +99,13 @@ function readBytes(file: string): Buffer | undefined {
   throw new InputError(`${file}: is not a regular file`);
 }
 
-/** Creates a store from the content of a file. @throws InvalidStore if the content is not a store, or its records do not fit together. */
+/** Creates a store from the content of a file. @throws InvalidStore, UnfitRecords. */
 function createStore(content: object): Store {
   const result = v.safeParse(storeSchema, content);
-  if (!result.success) throw new InvalidStore(issuesText(result.issues));
+  if (!result.success) {
+    const [first, ...more] = result.issues;
+    throw new InvalidStore(issuesText([first]) + (more.length > 0 ? ` (and ${more.length} more)` : ''));
+  }
   const { id: storeId, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();
   store.id = storeId;
@@ -115,7 +122,7 @@ function createStore(content: object): Store {
     inventory ?? pets.map(({ id }) => ({ petId: id, quantity: 0 }));
   items.forEach(({ petId, quantity }, at) => {
     const pet = store.pets.get(petId)?.record;
-    if (!pet) throw new InvalidStore(`/inventory/${at}/petId: is not a pet of the file`);
+    if (!pet) throw new UnfitRecords(`/inventory/${at}/petId: is not a pet of the file`);
     add(store.inventory, petId, { petId, quantity, status: pet.status }, `/inventory/${at}/petId`);
   });
   for (const noun of nounsWithIds) {
@@ -138,7 +145,7 @@ export function toPulledStore(records: PulledRecords, from: string): Store {
   } catch (error) {
     if (!(error instanceof InvalidStore)) throw error;
     throw new CliError('failed', `pull ${from}: its records cannot be kept as they are: ${error.message}`, {
-      hint: 'pull again if the service was changed meanwhile',
+      hint: error instanceof UnfitRecords ? 'pull again if the service was changed meanwhile' : undefined,
     });
   }
 }
@@ -157,7 +164,7 @@ function add<Value extends object>(
   record: Value,
   pointer: string,
 ): void {
-  if (records.get(id)) throw new InvalidStore(`${pointer}: occurs twice`);
+  if (records.get(id)) throw new UnfitRecords(`${pointer}: occurs twice`);
   records.put(id, record);
 }
 

@@ -84,7 +84,11 @@ test('records that do not fit together are an error that names the first, and no
   const refused = await run('offline pull --yes');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
-  expect(refused.stderr).toMatch(/cannot be kept as they are: \/inventory\/\d+\/petId: is not a pet/);
+  expect(refused.stderr).toMatch(
+    /cannot be kept as they are: \/inventory\/\d+\/petId: is not a pet .*\nhint: pull again/,
+  );
+  for (const id of [1n, 2n]) store.orders.put(id, { id, quantity: -1 });
+  expect((await run('offline pull --yes')).stderr).toMatch(/\/orders\/0\/quantity: .*\d \(and 1 more\)\n$/);
 });
 
 test('--to writes a new file for serve --data, and never one that exists', async () => {

@@ -66,8 +66,21 @@ test('--data serves the store of a file and does not change the file', async () 
 
 test('--data is a regular file, and a pipe is not waited for', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe')]);
-  const run = await runCli(['serve', '--port', '0', '--data', join(folder, 'pipe'), '--', 'true']);
-  expect(run).toMatchObject(failed(2, 'not a regular file'));
+  const served = (data: string) =>
+    runCli(['serve', '--port', '0', '--data', join(folder, data), '--', 'true']);
+  expect(await served('pipe')).toMatchObject(failed(2, 'not a regular file'));
+  await writeFile(join(folder, 'pets.csv'), 'id,name\n');
+  const hint = 'hint: `petstore offline pull --to <file>` writes such a file\n';
+  expect(await served('pets.csv')).toMatchObject(failed(2, hint));
+});
+
+test('a port in use is an error with the way to a free one; a signal while it starts runs no command', async () => {
+  await using serving = await serve();
+  const run = await runCli(['serve', '--port', new URL(serving.url).port]);
+  expect(run).toMatchObject(failed(1, 'address already in use\nhint: --port 0 takes a free one\n'));
+  const io = fakeIo();
+  const stderr = { ...io.stderr, write: async () => io.raise('SIGTERM') };
+  expect(await main(['serve', '--port', '0', '--', 'sleep', '20'], { ...io, stderr })).toBe(143);
 });
 
 test('--read-only refuses every write', async () => {

@@ -99,6 +99,7 @@ test.each([
   expect(stderr.split('\n')[0]).toBe(`error: ${message}`);
   expect(stderr).not.toContain('s3cret');
   if (words?.startsWith('set token')) expect(stderr).toContain('hint: a token is not stored: set token-file');
+  if (words?.includes('timeot')) expect(stderr).toContain('hint: did you mean timeout?\n');
   expect(fs.existsSync(config.path)).toBe(false);
 });
 
