@@ -186,14 +186,6 @@ test('the first profile becomes the active one, the second does not until it is 
   expect((await profile('list -o ids')).stdout).toBe('prod\nstaging\noffline\n');
 });
 
-test('`profile` alone lists the profiles, and marks the protected ones', async () => {
-  config.write({ profiles });
-  const { code, stdout } = await config.run('profile');
-  expect([code, stdout]).toEqual([0, (await profile('list')).stdout]);
-  expect(stdout).toMatch(/^a +false +true +http:\/\/a$/m);
-  expect(stdout).toMatch(/^b +false +false +http:\/\/b$/m);
-});
-
 test('create keeps the base URL and the file of the token, and no flag of another key', async () => {
   expect((await profile('create a --base-url http://a --token-file /run/token')).code).toBe(0);
   const a = { 'base-url': 'http://a', 'token-file': '/run/token' };
@@ -226,9 +218,10 @@ test.each([
   expect(config.read()).toEqual({ profiles });
 });
 
-test('show prints the active profile, or the profile that the line names', async () => {
+test('`profile` alone lists them; show prints the active profile, or the profile that the line names', async () => {
   config.write({ profile: 'a', profiles });
   expect((await profile('show')).stdout).toBe('key        value\nbase-url   http://a\nprotected  true\n');
+  expect((await config.run('profile')).stdout).toMatch(/^a +true +true +http:\/\/a$/m);
   const rows = [{ key: 'base-url', value: 'http://b' }];
   expect(JSON.parse((await profile('show b -o json')).stdout)).toEqual(rows);
 });

@@ -48,7 +48,6 @@ test.each([
   ['##[error]x', '##\\u005berror]x'],
   ['a ##VSO[task.complete]', 'a ##VSO\\u005btask.complete]'],
   ['a\nstd::string', 'a\nstd::string'],
-  ['x: :', 'x: :'],
 ])('a CI job shows %j as %j', (text, shown) => {
   expect(breakRunnerCommands(text)).toBe(shown);
 });
@@ -84,13 +83,10 @@ test.each<[isTerminal: boolean, env: Record<string, string>, isColored: boolean]
   [true, {}, true],
   [false, {}, false],
   [true, { NO_COLOR: '1' }, false],
-  [true, { NO_COLOR: '' }, true],
   [true, { TERM: 'dumb' }, false],
-  [true, { TERM: 'xterm-256color' }, true],
   [false, { FORCE_COLOR: '1' }, true],
   [true, { FORCE_COLOR: '0' }, false],
   [true, { FORCE_COLOR: 'false' }, false],
-  [false, { FORCE_COLOR: '' }, false],
   [true, { FORCE_COLOR: '1', NO_COLOR: '1', TERM: 'dumb' }, true],
 ])('terminal %s with %j has colour: %s; --color decides otherwise', async (isTerminal, env, isColored) => {
   // Each stream has its own colour: stderr is the other kind.
