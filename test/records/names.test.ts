@@ -105,14 +105,3 @@ test.each(['pets list', 'pets get 1', 'inventory export --fields petId,name', 'o
     expect(await runAt(server, line)).toMatchObject(failed(4, /^error: .*401.*\n(hint: .*\n)?$/));
   },
 );
-
-test('an export of several pages has one note about names', async () => {
-  await using server = await recordingServer({}, ({ path }) => {
-    if (path.startsWith('/pets')) return { status: 401 };
-    const link = path.includes('after') ? {} : { link: '</store/inventory?after=1>; rel="next"' };
-    return { body: [{ petId: path.includes('after') ? 2 : 1, quantity: 5, status: 'sold' }], headers: link };
-  });
-  const { code, stdout, stderr } = await runAt(server, 'inventory export --fields petId,name');
-  expect([code, stdout], stderr).toEqual([0, 'petId,name\n1,\n2,\n']);
-  expect(stderr.match(/names of pets could not be read/g)).toHaveLength(1);
-});

@@ -256,14 +256,3 @@ test('a piped table has the same columns, two spaces apart, and no space at the 
     ].join('\n'),
   );
 });
-
-test('columns of a piped table grow from page to page and stay', async () => {
-  const { stdout } = await listPages([page(1), page(1000), page(2000)], '--fields id,name,status');
-  const lines = stdout.split('\n');
-  expect([0, 1, 151, 301].map((at) => lines[at])).toEqual([
-    ' id  name  status',
-    '  1  Rex   available',
-    '1000  Rex   available',
-    '2000  Rex   available',
-  ]);
-});
