@@ -64,6 +64,7 @@ export function countLayout(
       field('quantity', true, relative ? [...changeColumns, ...countColumns] : countColumns),
       field('expected', false, ['expected']),
     ],
+    exported: ['name', 'status'],
     missingHint: 'name the columns with --map petId=<column>,quantity=<column>; changes need --relative',
     toRow,
     mayRepeat: !relative,

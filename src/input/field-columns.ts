@@ -13,6 +13,8 @@ export interface ColumnRules {
   readonly fields: readonly InputField[];
   /** Returns true for a field whose values the command does not use. */
   readonly isIgnored?: (field: string) => boolean;
+  /** The further columns that `export` prints. They are ignored without a note. */
+  readonly exported?: readonly string[];
   /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
   /** A key by which a printed record is known. Its further keys are accepted, because the service may have added them. */
@@ -83,11 +85,12 @@ export function findFields(columns: readonly string[], rules: ColumnRules, isPri
 export function ignoredColumns(
   columns: readonly string[],
   fields: FieldNames,
-  { isIgnored }: ColumnRules,
+  { isIgnored, exported = [] }: ColumnRules,
 ): string[] {
   const others = columns.filter((_, index) => {
     const field = fields[index];
     return field === undefined || isIgnored?.(field);
   });
-  return others.map((column) => column.trim()).filter((name) => name !== '' && !isRejectColumn(name));
+  const isKnown = (name: string) => name === '' || isRejectColumn(name) || exported.includes(name);
+  return others.map((column) => column.trim()).filter((name) => !isKnown(name));
 }

@@ -181,9 +181,9 @@ testWith('script')(
   },
 );
 
-test('names the columns that it ignores once, and not those of rejects', async () => {
+test('names the columns that it ignores once, and not those of rejects or of an export', async () => {
   await using shop = await stockShop([5, 5], {
-    'stock.csv': 'petId,quantity,expcted,_message,Shelf\n1,6,5,,A\n2,6,5,,B\n',
+    'stock.csv': 'petId,status,quantity,expcted,_message,Shelf\n1,,6,5,,A\n2,,6,5,,B\n',
     'stock.jsonl': '{"petId":1,"quantity":6}\n{"petId":2,"quantity":6,"expcted":5,"_line":2}\n',
   });
   expect((await shop.run('inventory diff stock.csv')).stderr).toMatch(
