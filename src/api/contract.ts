@@ -1,6 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { dayOf } from '../process/text.ts';
+import { dayOf, joinFirst } from '../process/text.ts';
 import { type HttpHeaders, headerDate } from './http.ts';
 import { type NounName, nouns, type OperationId } from './nouns.ts';
 import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
@@ -38,6 +38,13 @@ export class UnboundError extends UsageError {
   constructor(message: string, hint = 'see `petstore api operations --all`') {
     super(message, { hint, code: 'unbound' });
   }
+}
+
+/** Returns the error for a field that the body of an operation does not have. @param subject the flag that gives the field. */
+export function unknownFieldError({ id, body }: Operation, name: string, subject = ''): UnboundError {
+  const names = Object.keys(body?.fields ?? {});
+  const hint = `its fields are ${joinFirst(names, 12)}`;
+  return new UnboundError(`${subject}${id} of the service has no field ${name}`, hint);
 }
 
 /**

@@ -27,10 +27,11 @@ export interface Maps {
   readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
 }
 
-/** The contract of a description, and the search results from which it was made. */
+/** The contract of a description, the search results from which it was made, and the routes of all operations there. */
 interface Binding {
   readonly contract: Contract;
   readonly matches: Matches;
+  readonly routes: readonly Route[];
 }
 
 /**
@@ -75,19 +76,30 @@ function toBinding(description: Description, maps: Maps): Binding {
     }
   }
   for (const [noun, fields] of maps.fields)
-    for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
+    for (const [field, name] of fields) requireMappedField(bound, missing, noun, field, name);
   const definitions = definitionsOf([...bound.values()], description);
   const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
-  return { matches, contract };
+  return { matches, contract, routes: documentOperations };
 }
 
 /** @throws UsageError if no operation has the field that `--map` names. */
-function requireMappedField(bound: readonly Operation[], noun: NounName, field: string, name: string): void {
+function requireMappedField(
+  bound: Contract['operations'],
+  missing: Contract['missing'],
+  noun: NounName,
+  field: string,
+  name: string,
+): void {
   const hasField = (operation: Operation) =>
     operation.noun === noun &&
     [operation.records.names[field], operation.body?.fields[field]?.wireName].includes(name);
-  if (!bound.some(hasField))
-    throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
+  if ([...bound.values()].some(hasField)) return;
+  const { list } = nouns[noun].operations;
+  const why = missing.get(list);
+  throw new UsageError(
+    `--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`,
+    why === undefined ? {} : `${list} is not bound: ${why}`,
+  );
 }
 
 /**
@@ -115,8 +127,12 @@ function findOperationAt(
     operation.obstacle ??
     idsObstacle(tableOperation, operation, template.path) ??
     obstacleTo(tableOperation, operation);
-  if (obstacle)
-    throw new UsageError(`--map ${id}: ${routeText(operation)} does not fit: ${obstacleText(obstacle)}`);
+  if (obstacle) {
+    const { hint } = obstacle;
+    throw new UsageError(`--map ${id}: ${routeText(operation)} does not fit: ${obstacleText(obstacle)}`, {
+      hint,
+    });
+  }
   return operation;
 }
 

@@ -115,6 +115,8 @@ export interface Obstacle {
   readonly why: string;
   /** The flags `--map` that bind the operation nevertheless. */
   readonly flags?: string | undefined;
+  /** A remedy for a user who has named the operation. */
+  readonly hint?: string;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly hasOtherRecords?: boolean;
 }

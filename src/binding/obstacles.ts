@@ -108,10 +108,13 @@ function shapeObstacle(
   if (lacking.length === 0) return undefined;
   const why = `its ${label} has no field ${lacking.join(', ')}`;
   const meant = lacking.flatMap((field) => fieldMeant(shape, field) ?? []);
-  if (meant.length < lacking.length) return { why };
-  const flags = lacking
-    .map((field, index) => `--map ${tableOperation.noun}.${field}=${meant[index]}`)
-    .join(' ');
+  const flagsWith = (nameOf: (index: number) => string | undefined) =>
+    lacking.map((field, index) => `--map ${tableOperation.noun}.${field}=${nameOf(index)}`).join(' ');
+  if (meant.length < lacking.length) {
+    const hint = `its ${label} has ${joinFirst([...shape.fields.keys()], 12)}: say which is meant with ${flagsWith(() => '<field>')}`;
+    return { why, hint };
+  }
+  const flags = flagsWith((index) => meant[index]);
   return { why: `${why}; ${meant.join(', ')} may be meant`, flags };
 }
 

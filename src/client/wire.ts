@@ -1,7 +1,7 @@
 // Translates records and bodies at each call. A bound service may have its own field names and envelopes, which no caller of the client
 // sees.
 
-import { takesField, UnboundError } from '../api/contract.ts';
+import { takesField, unknownFieldError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
 import { type BodyField, isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
 import { categoryName, isDay, type ServiceRecord } from '../api/record-values.ts';
@@ -143,7 +143,7 @@ function requireTaken(operation: Operation, name: string): void {
   const { id, noun, body } = operation;
   if (takesField(operation, name) || (body?.hasId && name === nouns[noun].idField)) return;
   const isInTable = Object.hasOwn(operations[id].body?.fields ?? {}, name);
-  if (body?.isClosed || isInTable) throw new UnboundError(`${id} of the service has no field ${name}`);
+  if (body?.isClosed || isInTable) throw unknownFieldError(operation, name);
 }
 
 /** Returns the category in the changes as an object, with its name if the body takes it. Undefined if it is to be removed. */

@@ -1,4 +1,4 @@
-import { takesField, UnboundError } from '../api/contract.ts';
+import { takesField, unknownFieldError } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import { categoryName, type Fields } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
@@ -44,7 +44,9 @@ function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fi
   const addField = (text: string) => {
     const { name, value, isJson } = parseAssignment(text);
     const field = findField(noun, name);
-    if (field) throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
+    // A service may call a field of its own as our column, such as a category in words.
+    if (field && (field.name === name || takesField(operation, field.name)))
+      throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
     if (name === 'id' && operation.method !== 'POST')
       throw new ValueError('the id of a record cannot be given');
     requireOffered(access, name, `--field ${name}`);
@@ -79,7 +81,7 @@ export function parseJsonText(text: string): JsonValue {
 /** @throws UnboundError if the body does not have the field of a flag. */
 function requireOffered({ operation }: RecordAccess, name: string, flag: string): void {
   if (takesField(operation, name)) return;
-  throw new UnboundError(`${flag}: ${operation.id} of the service has no field ${name}`);
+  throw unknownFieldError(operation, name, `${flag}: `);
 }
 
 export function typeOfField({ body }: Operation, name: string): Bounds['type'] {

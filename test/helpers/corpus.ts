@@ -68,7 +68,6 @@ function contentSchema(text: string): JsonObject {
   if (text.endsWith('[]')) return { type: 'array', items: contentSchema(text.slice(0, -2)) };
   if (text === 'map') return { type: 'object', additionalProperties: { type: 'integer' } };
   if (text === 'mapOf') return { type: 'object', additionalProperties: { $ref: '#/components/schemas/Pet' } };
-  if (text === 'text') return { type: 'string' };
   return { $ref: `#/components/schemas/${text}` };
 }
 
@@ -91,22 +90,15 @@ export function describeRow({ kind, schemas, operations }: Row) {
         name,
         in: 'path',
         required: true,
-        schema:
-          type === undefined
-            ? { type: 'integer' }
-            : type === 'uuid'
-              ? { type: 'string', format: type }
-              : { type },
+        schema: type === 'uuid' ? { type: 'string', format: type } : { type: type ?? 'integer' },
       }),
     );
     if (parameter)
       parameters.push({ name: parameter, in: 'query', required: true, schema: { type: 'string' } });
-    const types: Record<string, string> = {
-      form: 'multipart/form-data',
-      'json-patch': 'application/json-patch+json',
-    };
-    const type = types[body ?? ''];
-    const content = type ? { [type]: {} } : { 'application/json': { schema: contentSchema(body ?? '') } };
+    const isForm = body === 'form';
+    const content = isForm
+      ? { 'multipart/form-data': {} }
+      : { 'application/json': { schema: contentSchema(body ?? '') } };
     const schema = answer === undefined ? undefined : contentSchema(answer);
     const response = { description: 'ok', ...(schema && { content: { 'application/json': { schema } } }) };
     paths[path] = {

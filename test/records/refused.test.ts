@@ -18,7 +18,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['pets create --name Rex --category 1 --fields colour', "--fields: pets have no field 'colour'"],
   [
     'pets create --name Rex --category 1 --field colour=red',
-    'createPet of the service has no field colour\n',
+    'createPet of the service has no field colour\nhint: its fields are name, categoryId, status\n',
   ],
   ['pets create --name Rex --category 1 --field colour=red -o json', '"code":"unbound"'],
   ['pets update 3', 'nothing to change\nhint: give one or more of --name, --category, --status\n'],

@@ -160,7 +160,7 @@ test('a document that cannot be bound leaves the binding as it was', async () =>
   const before = await readFile(join(folder, stored), 'utf8');
   for (const document of [{ hello: 'world' }, { openapi: '3.0.0', paths: { '/health': { get: {} } } }])
     expect((await run(['api', 'bind', await file('bad.json', document)])).stderr).toMatch(
-      /^error: (description .*bad.json: is not OpenAPI 3|api bind .*bad.json: none of)/,
+      /^error: (description .*bad.json: is not OpenAPI 3|api bind .*\nhint: it has GET \/health: .* --map listPets='GET \/health'\n)/,
     );
   expect(await readFile(join(folder, stored), 'utf8')).toBe(before);
 });

@@ -120,6 +120,16 @@ test.each([
   expect(bodies(service, 'POST')).toEqual([sent]);
 });
 
+test('a category in words is no category of petstore, but a further field', async () => {
+  const body = { id: 1, name: 'Rex', category: 'Dogs' };
+  await using service = await recordingServer({}, () => ({ status: 201, body }));
+  const { run, done } = await bindTo(service, describeLines('New: name! category', 'POST /pets New'));
+  const refused = await run('pets create --name Rex --category Dogs');
+  expect(refused.stderr).toContain('has no field categoryId\nhint: its fields are name, category\n');
+  await done('pets create --name Rex --field category=Dogs');
+  expect(bodies(service, 'POST')).toEqual(['{"name":"Rex","category":"Dogs"}']);
+});
+
 test('a filter is trusted if the records do not show its field', async () => {
   await using service = await recordingServer({}, ({ path }) => ({
     body: [{ id: path.includes('sold') ? 2 : 1, name: 'Rex' }],

@@ -15,17 +15,10 @@ const page: Reply = {
 };
 
 const missing: Reply = { status: 404 };
-const usualPaths = [
-  '/openapi.json',
-  '/openapi.yaml',
-  '/v3/api-docs',
-  '/swagger.json',
-  '/swagger/v1/swagger.json',
-  '/api-json',
-  '/api/schema',
-  '/doc',
-  '/openapi/json',
-];
+const usualPaths =
+  '/openapi.json /openapi.yaml /v3/api-docs /swagger.json /swagger/v1/swagger.json /api-json /api/schema /doc /openapi/json'.split(
+    ' ',
+  );
 
 test.each<[how: string, paths: readonly string[], answer: Reply, from: string]>([
   ...usualPaths.map((path): [string, readonly string[], Reply, string] => [

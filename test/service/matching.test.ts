@@ -124,6 +124,11 @@ test('a route of --map that may add to the count says so', async () => {
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
   ['pets.name=title', 'no bound operation of pets has a field title'],
+  [
+    'pets.id=name',
+    'hint":"listPets is not bound: GET /pets does not fit: its Pet has the field name as a string',
+  ],
+  ['listOrders=GET /pets', 'hint":"its Pet has id, name: say which is meant with --map orders.petId=<field>'],
   ['pets.colour=color', 'there is no such field'],
   ['dogs.name=title', 'there is no such field'],
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
@@ -167,9 +172,8 @@ describe('api operations', () => {
     );
     const usual = await runCli(['api', 'operations', '-o', 'csv']);
     expect(usual.stdout.split('\n')[0]).toBe('operation,method,path,source,stability,deprecated');
-    expect((await runCli(['api', 'operations', '-o', 'ids'])).stdout.trim().split('\n')).toEqual(
-      operationIds,
-    );
+    const { stdout: ids } = await runCli(['api', 'operations', '-o', 'ids']);
+    expect(ids.trim().split('\n')).toEqual(operationIds);
   });
 });
 

@@ -1,9 +1,9 @@
-import { builtInContract } from '../../api/contract.ts';
+import { builtInContract, whyNotDescribed } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serverPathOf } from '../../binding/description.ts';
-import type { Route } from '../../binding/document.ts';
+import { mapFlag, type Route, routeText } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import {
@@ -17,6 +17,7 @@ import { addressOf, type Context, withBasePath } from '../../context.ts';
 import type { Notice } from '../../output/messages.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, InputError, UsageError } from '../../process/errors.ts';
+import { joinFirst } from '../../process/text.ts';
 import { readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
@@ -35,19 +36,21 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
   const { origin, address, basePath } = findAddress(settings, description, values.basePath);
-  const { matches, contract } = bind(description, maps);
+  const { matches, contract, routes } = bind(description, maps);
   const rows = operationIds.map((operation) => {
     const bound = contract.operations.get(operation);
     const { method = null, path = null, why = contract.missing.get(operation) } = bound ?? {};
     return { operation, method, path, why };
   });
   const pages = [rows];
+  const isText = context.printer().content === 'text';
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
-      { hint: "name its operations with --map, as in --map listPets='GET /animals'", code: 'unbound' },
+      { hint: hintOfRoutes(routes), code: 'unbound' },
     );
-    return { kind: 'list', pages, error };
+    const isShort = isText && rows.every(({ why }) => why === whyNotDescribed);
+    return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
   const warnings = warningsOfLoss(context, origin, contract.operations.size);
@@ -64,8 +67,16 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
   const ending = { notices: [status, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
-  const isShort = isAsBuiltIn && context.printer().content === 'text';
-  return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
+  return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
+}
+
+/** Returns the hint for a description in which no operation is bound. */
+function hintOfRoutes(routes: readonly Route[]): string {
+  const gets = routes.filter(({ method }) => method === 'GET');
+  const example = gets.find(({ path }) => !path.includes('{')) ?? gets[0];
+  if (!example) return 'it has no GET operation';
+  const flag = mapFlag(example.path.includes('{') ? 'getPet' : 'listPets', example);
+  return `it has ${joinFirst(gets.map(routeText), 8)}: name its operations with --map, as in ${flag}`;
 }
 
 /** Warns if the present binding has more operations than the next one. One that cannot be read is not compared. */
