@@ -12,7 +12,6 @@ import {
   areDisjoint,
   createLog,
   numbersOf,
-  type Run,
   type RunFlags,
   type RunHeader,
   type RunLog,
@@ -65,11 +64,6 @@ async function toLog(context: Context, { kind, noun, input, flags, delivery }: R
   return createLog(header, rows, invalid);
 }
 
-/** Returns true if a run is open, and a new one may plan its records, or create them once more. */
-function mayNotGoOn(run: Run, { noun, flags }: RunHeader): boolean {
-  return isOpen(run) && run.header.noun === noun && !areDisjoint(run.header.flags.shard, flags.shard);
-}
-
 /** Prints what the user must know of an input, turns it into a run, and runs its first session. */
 export async function startRun(
   context: Context,
@@ -91,7 +85,9 @@ export async function startRun(
   if (mode === 'write') {
     await requireFreeDelivery(context, list, header);
     const [lastRun] = runsOnTarget(list, header.target);
-    if (lastRun && mayNotGoOn(lastRun, header))
+    const isShared =
+      lastRun?.header.noun === header.noun && !areDisjoint(lastRun.header.flags.shard, header.flags.shard);
+    if (lastRun && isShared && isOpen(lastRun))
       await context.notice(
         'warning',
         `run ${lastRun.id} (${lastRun.header.name}) is not finished, and may not be resumed after this one: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,

@@ -43,7 +43,7 @@ stories({
     healed,
     [deliver, '2:', /petstore resume r1/],
     [`${deliver} --shard 2/2`, '0: applied 3'],
-    ['resume r1 --yes', '0: applied 2'],
+    ['resume r1 --yes', '0: applied 2', /resuming r1: apply d.csv, .*, 2 of 5 rows/],
     counts(6, 6, 6, 6, 6),
     // Another machine may have booked the other shards, so shards of another number could book rows twice.
     [`${deliver} --shard 1/3`, '2:', /its run r\d was shard \d\/2/, /--shard <i>\/2/],

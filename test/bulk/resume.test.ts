@@ -70,7 +70,7 @@ stories({
     answering({ 2: 401 }),
     [`${apply} --concurrency 1`, '4: applied 1'],
     healed,
-    ['inventory apply later.csv --yes', '0: unchanged 1'],
+    ['inventory apply later.csv --yes', '0: unchanged 1', /run r1 \(stock.csv\) is not finished/],
     ['resume r1 --yes', '2:', 'resume r1: run r2 (later.csv) is later', 'apply it again'],
     // It is not named as another run to resume.
     ['resume --yes', '0:', /run r2 is finished: nothing is left to do\n/],
