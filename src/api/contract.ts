@@ -43,7 +43,7 @@ export class UnboundError extends UsageError {
 /** Returns the error for a field that the body of an operation does not have. @param subject the flag that gives the field. */
 export function unknownFieldError({ id, body }: Operation, name: string, subject = ''): UnboundError {
   const names = Object.keys(body?.fields ?? {});
-  const hint = `its fields are ${joinFirst(names, 12)}`;
+  const hint = names.length === 0 ? 'its body has no fields' : `its fields are ${joinFirst(names, 12)}`;
   return new UnboundError(`${subject}${id} of the service has no field ${name}`, hint);
 }
 

@@ -107,6 +107,7 @@ function shapeObstacle(
   const lacking = needed.filter((field) => !names.has(field));
   if (lacking.length === 0) return undefined;
   const why = `its ${label} has no field ${lacking.join(', ')}`;
+  if (shape.fields.size === 0) return { why };
   const meant = lacking.flatMap((field) => fieldMeant(shape, field) ?? []);
   const flagsWith = (nameOf: (index: number) => string | undefined) =>
     lacking.map((field, index) => `--map ${tableOperation.noun}.${field}=${nameOf(index)}`).join(' ');
