@@ -149,7 +149,7 @@ function idsObstacle(
 ): Obstacle | undefined {
   const { id, noun, method: ourMethod } = tableOperation;
   const parameters = path.split('/').filter(isParameter);
-  const idParameter = idParameterOf(template);
+  const idParameter = idParameterOf(template, nouns[noun].idName);
   const hasIdInBody = body && fieldNamesOf(tableOperation, body.shape).has(nouns[noun].idField);
   // A PATCH of a collection may change all records.
   const isInBody = ourMethod === 'PUT' && method !== 'PATCH' && idParameter === undefined && hasIdInBody;

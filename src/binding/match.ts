@@ -175,7 +175,7 @@ function hasItsIds(
   if (needsId === (idName !== undefined)) return true;
   // A PATCH of a collection may change all records, and so may a PUT whose body has no id.
   const isInBody = method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
-  return needsId && isInBody && idParameterOf(path) === undefined;
+  return needsId && isInBody && idParameterOf(path, nouns[tableOperation.noun].idName) === undefined;
 }
 
 /** Finds out why an operation does not have the path of its kind, and whether `--map` can bind it. */

@@ -1,4 +1,5 @@
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { compactName } from '../process/text.ts';
 
 /** The words that are a noun, in lower case. */
 const nounWords = new Map<string, NounName>([
@@ -60,11 +61,18 @@ export function readPath(path: string): PathForm {
   };
 }
 
-/** Returns the parameter of a path that stands for the record: the last one. The path of a noun's collection has none. */
-export function idParameterOf(path: string): string | undefined {
+/**
+ * Returns the parameter of a path that stands for the record: one of the name of its id, or else the last one. The path of a noun's
+ * collection has none.
+ *
+ * @param ownName the name of the id in paths, such as `petId`.
+ */
+export function idParameterOf(path: string, ownName: string): string | undefined {
   const { noun, idName, isBelowNoun } = readPath(path);
   const isOfCollection = noun !== undefined && idName === undefined && !isBelowNoun;
-  return isOfCollection ? undefined : path.split('/').findLast(isParameter);
+  const parameters = path.split('/').filter(isParameter);
+  const own = parameters.find((parameter) => compactName(parameter.slice(1, -1)) === compactName(ownName));
+  return isOfCollection ? undefined : (own ?? parameters.at(-1));
 }
 
 export function isParameter(segment = ''): boolean {

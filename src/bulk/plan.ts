@@ -133,7 +133,8 @@ async function readAll(
       }
   };
   let isListRead = false;
-  if (rows.length > 0 && hasList && !(canReadEach && rows.length < minRowsForList))
+  const isListUsed = hasList && rows.some(({ intent }) => mayBeListed(source, intent));
+  if (isListUsed && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
       isListRead = true;
@@ -154,14 +155,19 @@ async function readAll(
   return [];
 }
 
-/** Returns true if a record of a list has the value that a row is about. A list may show less than the record itself. */
-function listShows({ client, noun }: RecordSource, intent: Intent, { fields }: ServiceRecord): boolean {
+/** Returns true if a list may show what a row needs. It may have other fields, so it shows no record that must be as expected. */
+function mayBeListed({ client, noun }: RecordSource, intent: Intent): boolean {
+  const isExpected = intent.kind === 'remove' || requiredValue(intent) !== undefined;
+  return noun.isCount || !isExpected || !client.contract.operations.has(noun.operations.get);
+}
+
+/** Returns true if a record of a list has the value that a row is about. */
+function listShows(source: RecordSource, intent: Intent, { fields }: ServiceRecord): boolean {
+  const { client, noun } = source;
   if (noun.isCount || !client.contract.operations.has(noun.operations.get)) return true;
-  // A list may have fields of its own, and shorter texts. So it shows no record that must be as expected.
-  if (intent.kind === 'remove' || requiredValue(intent) !== undefined) return false;
-  const names = [...namesIn(intent)];
   // A list may have null for a field that only the record itself shows.
-  return Object.values(fieldsOf(fields, names)).every((field) => (field ?? null) !== null);
+  const values = Object.values(fieldsOf(fields, namesIn(intent)));
+  return mayBeListed(source, intent) && values.every((field) => (field ?? null) !== null);
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */

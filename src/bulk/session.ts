@@ -153,7 +153,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   const activity = {
     label: `reading ${rowTerms(log.header.noun).plural}`,
     unit: 'records',
-    read: () => ({ done: recordsRead, wait: waitText(sources.pace) }),
+    read: () => ({ done: recordsRead, wait: sources.pace.waitText }),
   };
   try {
     const plan = await withProgress(context, activity, () =>
@@ -175,11 +175,6 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     const { hint } = settleFollowUp(context, runs.run.id, ['<id>']);
     throw error.with({ hint: `if it can never be read, ${hint}` });
   }
-}
-
-/** Says what a session waits for in an outage. Empty at any other time. */
-function waitText({ isOutage }: Pace): string {
-  return isOutage ? 'no answer from the service, trying again' : '';
 }
 
 /**
@@ -215,7 +210,7 @@ async function writePlan(
       label:
         (kind === 'undo' ? 'undoing' : 'applying') + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
       unit: 'rows',
-      read: () => ({ done: counts.ended, total, failed: counts.failed, wait: waitText(pace) }),
+      read: () => ({ done: counts.ended, total, failed: counts.failed, wait: pace.waitText }),
     };
     const writeRows = async () => {
       try {

@@ -90,7 +90,7 @@ export async function startRun(
     if (lastRun && isShared && isOpen(lastRun))
       await context.notice(
         'warning',
-        `run ${lastRun.id} (${lastRun.header.name}) is not finished, and may not be resumed after this one: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
+        `run ${lastRun.id} (${lastRun.header.name}) is not finished; what is left: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
       );
   }
   // Awaited, because the lock is released at the end of this function.

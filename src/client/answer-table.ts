@@ -202,6 +202,7 @@ export function mayRetry(attempt: Attempt): boolean {
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
 export function isTransientError({ kind, details: { status, sender } }: CliError): boolean {
-  if (kind === 'usage' || kind === 'not-found') return false;
+  // A gateway may have answered without a body. A record that the list lacks is certainly not there.
+  if (kind === 'usage' || (kind === 'not-found' && sender !== 'unknown')) return false;
   return status === undefined || statusRule(status, sender).isTransient;
 }

@@ -43,8 +43,12 @@ export class Pace {
     this.stop = stop;
   }
 
-  /** True in an outage, while one request at a time tries again. */
-  get isOutage(): boolean {
+  /** Says what a run waits for in an outage, while one request at a time tries again. Empty at any other time. */
+  get waitText(): string {
+    return this.isOutage ? 'no answer from the service, trying again' : '';
+  }
+
+  private get isOutage(): boolean {
     return this.unanswered >= maxUnanswered;
   }
 
@@ -91,8 +95,6 @@ export class Pace {
       // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
       if (isWrite) this.isWriteLost = false;
       if (!this.isWriteLost) this.unanswered = 0;
-      // `begin` has counted it.
-      else if (this.unanswered > maxUnanswered) this.unanswered -= 1;
       return false;
     }
     this.isWriteLost ||= isWrite;

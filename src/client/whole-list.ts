@@ -1,7 +1,7 @@
 import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, isInterruption } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { foldCase } from '../process/text.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
@@ -107,12 +107,22 @@ async function whyLimited(
 ): Promise<string | undefined> {
   const limit = parameters.find(({ name }) => name === 'limit');
   if (!limit || paging?.kind !== 'unknown' || count === 0) return undefined;
-  if (size !== undefined)
-    return count === Number(limit.serviceDefault) ? `it answered exactly its default of ${count}` : undefined;
-  const { value } = await open(count + 1).next();
+  const { minimum = 1, maximum } = limit.bounds ?? {};
+  if (size !== undefined) {
+    const isDefault = maximum === undefined && count === Number(limit.serviceDefault);
+    return isDefault ? `it answered exactly its default of ${count}` : undefined;
+  }
+  const further = Math.max(count + 1, Number(minimum));
+  const { value } = await open(further).next().catch(refusedPage);
   return Array.isArray(value) && value.length > count
-    ? `it answers ${count} records, and more with ${limit.wireName}=${count + 1}`
+    ? `it answers ${count} records, and more with ${limit.wireName}=${further}`
     : undefined;
+}
+
+/** A service that refuses a page size shows nothing about its list. @throws an interruption. */
+function refusedPage(error: unknown): { readonly value?: undefined } {
+  if (error instanceof CliError && !isInterruption(error)) return {};
+  throw error;
 }
 
 /**

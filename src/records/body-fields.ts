@@ -1,6 +1,6 @@
 import { takesField, unknownFieldError } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
-import { categoryName, type Fields } from '../api/record-values.ts';
+import { categoryName, type Fields, isDateTime } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { messageOf, parseAt, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
@@ -115,6 +115,8 @@ export function parseFields(
     const { name } = field;
     const value = values[name];
     if (value === undefined || value === null) continue;
+    // Some services show dates without an offset, and a record that was printed goes back unchanged.
+    if (field.kind === 'date' && isDateTime(`${value}Z`)) continue;
     const convert = () => toServiceValue(field, value, client.contract, noun.name);
     values[name] = parseAt(columns[name] ?? name, value, convert);
   }

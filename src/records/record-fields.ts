@@ -1,14 +1,7 @@
 import { type Contract, fieldBounds } from '../api/contract.ts';
 import type { Field, FieldKind, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import {
-  categoryName,
-  isDateTime,
-  isDay,
-  type ServiceRecord,
-  toDateTime,
-  toInstant,
-} from '../api/record-values.ts';
+import { categoryName, isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
 import { parseFileCount, parseFileId, parseId } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
@@ -200,12 +193,12 @@ function toServiceSpelling(text: string, choices: readonly string[] | undefined)
 }
 
 /**
- * Converts a date to the form of the service: a day, or a date-time. A date-time without an offset, which some services have, stays.
+ * Converts a date to the form of the service: a day, or a date-time.
  *
  * @throws ValueError as `parseDate`, and for a time if the service has only days.
  */
 function toServiceDate(text: string, bounds: Bounds | undefined): string {
-  const date = isDateTime(`${text}Z`) ? text : parseDate(text);
+  const date = parseDate(text);
   if (bounds?.format !== 'date') return toDateTime(date);
   if (!isDay(date)) throw new ValueError('must be a day such as 2027-01-15: the service takes no times');
   return date;

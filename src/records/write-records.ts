@@ -125,7 +125,8 @@ function toPreview(
 function rowError(access: RecordAccess, row: Row, settled: SettleResult | undefined): CliError | undefined {
   const { cause } = access.context.stop;
   if (settled?.request) return undefined;
-  if (!settled?.outcome) return cause?.with({}, `${subjectOf(access, row)}: interrupted, nothing was sent`);
+  if (!settled?.outcome)
+    return cause?.with({}, `${subjectOf(access, row)}: interrupted, nothing was written`);
   const { outcome, error } = settled;
   const reason = reasonOf(outcome);
   if (!reason || isDone(settled)) return undefined;

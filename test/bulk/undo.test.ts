@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { shardOfUndo } from '../../src/bulk/session-runs.ts';
 import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
-import { answering, counts, healed, type Scene, setting, stories } from './story.ts';
+import { answering, counts, healed, type Scene, type Shop, setting, stories } from './story.ts';
 
 const apply = 'inventory apply stock.csv --yes';
 const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
@@ -161,13 +161,17 @@ test('undo sets back what the last run wrote, and only that', async () => {
   expect(shop.writes()).toEqual([]);
 });
 
+/** Leaves the journal of a run as if it was killed after its first outcome. */
+function cutAfterFirst({ journal }: Shop): void {
+  const outcomes = /("row":2,"outcome":\{"kind":"applied"\}}\n)[\s\S]*$/;
+  writeFileSync(journal('r1'), readFileSync(journal('r1'), 'utf8').replace(outcomes, '$1'));
+}
+
 test('an undo names the unknown rows of a killed run, and takes them back once they are settled in the run', async () => {
   await using shop = await stockShop([5, 5, 5], { 'd.csv': 'petId,change\n1,+1\n2,+2\n3,+3\n' });
   await shop.report(deliver);
   // It is killed after its first row: the outcomes of the others are lost.
-  const path = shop.journal('r1');
-  const outcomes = /("row":2,"outcome":\{"kind":"applied"\}}\n)[\s\S]*$/;
-  writeFileSync(path, readFileSync(path, 'utf8').replace(outcomes, '$1'));
+  cutAfterFirst(shop);
   const next = expect.stringContaining('settle r1 2');
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 1, failed: 2, next });
   expect(await shop.states('r1')).toEqual({ 1: 'applied', 2: 'unsettled', 3: 'unsettled' });
@@ -187,9 +191,7 @@ test('an undo names the unknown rows of a killed run, and takes them back once t
 
 test('an undo of a killed run that sets believes the counts, and leaves alone what is neither old nor new', async () => {
   await using shop = await appliedShop([5, 5, 5, 5], [6, 6, 6, 6]);
-  const path = shop.journal('r1');
-  const outcomes = /("row":2,"outcome":\{"kind":"applied"\}}\n)[\s\S]*$/;
-  writeFileSync(path, readFileSync(path, 'utf8').replace(outcomes, '$1'));
+  cutAfterFirst(shop);
   // The second row was written, the third never sent, and of the last one nobody can tell.
   for (const [pet, count] of [
     ['3', 5],
@@ -197,6 +199,11 @@ test('an undo of a killed run that sets believes the counts, and leaves alone wh
   ] as const)
     shop.stock.set(pet, count);
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, unchanged: 1, failed: 1 });
+  expect([...shop.stock.values()]).toEqual([5, 5, 5, 7]);
+  // The write of the third row lay in a gateway, and a person says so.
+  shop.stock.set('3', 6);
+  expect((await shop.run('runs settle r1 3 --as applied')).code).toBe(0);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
   expect([...shop.stock.values()]).toEqual([5, 5, 5, 7]);
 });
 

@@ -149,6 +149,6 @@ test('Ctrl-C ends the writes of several records, and says which may have been ap
   const code = await main([...argv, '--base-url', silent.url, '--timeout', '60s'], io);
   expect(code).toBe(130);
   expect(io.written('stderr')).toMatch(
-    /^error: interrupted; the request may have been applied \(PUT \S+\/pets\/1\)\nerror: pet 2: interrupted, nothing was sent\nerror: pet 3: interrupted, nothing was sent\nhint: .*\n$/,
+    /^error: interrupted; the request may have been applied \(PUT \S+\/pets\/1\)\nerror: pet 2: interrupted, nothing was written\nerror: pet 3: interrupted, nothing was written\nhint: .*\n$/,
   );
 });

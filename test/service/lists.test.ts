@@ -8,6 +8,8 @@ import { inQuery, pagesOfTwo, type Shape, shapedService } from '../helpers/shape
 // The program reads a list to its end, or a message says that the list may be cut. Every list ends.
 
 const firstTwo: Shape['page'] = (records) => records.slice(0, 2);
+const unlimited: Shape['page'] = (records, url) =>
+  url.searchParams.has('limit') ? expect.unreachable() : records;
 const pet = (id: number) => ({ id, name: `Pet${id}`, categoryId: 1, status: 'sold' });
 
 /** Lists of five records that are cut after two. No request can get the rest. */
@@ -112,6 +114,11 @@ test.each<[string, Shape]>([
     },
   ],
   ['has as many as it says', { list: (data, _noun, _url, all) => ({ data, total: all.length }) }],
+  [
+    'has as many as its default, and takes more',
+    { parameters: [inQuery('limit', { type: 'integer', default: 5, maximum: 9 })] },
+  ],
+  ['refuses a page size', { parameters: [inQuery('limit', { type: 'integer' })], page: unlimited }],
 ])('a list that certainly is whole is read without a warning: it %s', async (_, shape) => {
   await using service = await shapedService(shape);
   const { run, done } = await bindTo(service);

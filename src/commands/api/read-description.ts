@@ -8,6 +8,7 @@ import {
 import type { Answer } from '../../client/call.ts';
 import { connectToDocuments } from '../../connect.ts';
 import { addressOf, type Context } from '../../context.ts';
+import { monotonicMs } from '../../process/deadline.ts';
 import { CliError, InputError, systemReason, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { readFileOrStdin } from '../../process/files.ts';
@@ -65,9 +66,12 @@ async function findDescription(context: Context, location: string, withToken: bo
   const below = isFile ? [] : usualPaths.map((path) => origin + pathname.replace(/\/+$/, '') + path);
   const client = await connectToDocuments(context, origin, { withToken });
   const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
+  let guessesEndMs: number | undefined;
   for (const url of [href, ...below]) {
     const isGuess = url !== href;
-    const options = { retries: isGuess ? 0 : undefined };
+    // All guesses have one deadline together.
+    if (isGuess) guessesEndMs ??= monotonicMs() + context.settings.get('timeout');
+    const options = isGuess ? { retries: 0, deadlineMs: guessesEndMs } : {};
     const response = await client.send({ method: 'GET', path: url, headers }, options).catch((error) => {
       const { noAnswer } = error instanceof CliError ? error.details : {};
       // A redirect may lead to a login. A guess without an answer is no description.
