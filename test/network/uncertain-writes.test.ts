@@ -118,7 +118,7 @@ describe('an interrupted write', () => {
 
   test('that is not sent yet, or that only reads, has changed nothing', async () => {
     expect(await interrupt(set, mode.silence, { scheme: 'https' })).toBe(
-      'error: inventory entry 1: interrupted, nothing was sent\n',
+      'error: inventory entry 1: interrupted, nothing was written\n',
     );
     expect(await interrupt('pets list', mode.silence)).toBe('error: interrupted\n');
   });
