@@ -60,12 +60,12 @@ export async function continueRun(
 /** Says first which run an undo takes back, or a resume goes on with, and how many of its rows. */
 function nextText(list: RunList, verb: Continuation, run: Run): string {
   const { undoes } = run.header;
-  const undone = undoes === undefined ? run : findRun(list, undoes);
   const isUndo = verb === 'undo';
-  const { id, started, header, counts } = isUndo ? undone : run;
+  const subject = isUndo && undoes !== undefined ? findRun(list, undoes) : run;
+  const { id, started, header, counts } = subject;
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  const rowCount = isUndo ? undone.perhapsWrittenCount : openRowCount(run);
+  const rowCount = isUndo ? subject.perhapsWrittenCount : openRowCount(subject);
   return `${isUndo ? 'undoing' : 'resuming'} ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(rowCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
 }
 

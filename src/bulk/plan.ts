@@ -9,7 +9,7 @@ import { isNumber } from '../process/exact-json.ts';
 import { indexOfId } from '../process/sorted.ts';
 import { decide, requiredValue } from '../writes/decide.ts';
 import { namesIn, type RecordPort } from '../writes/port.ts';
-import { type Doubt, doubtOf, type Intent, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
+import { type Doubt, doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
 import type { InvalidRecord } from './run.ts';
 import { type RowPlan, setPlan } from './run-events.ts';
@@ -98,14 +98,23 @@ const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
  * @throws CliError if a record could not be read.
  */
 async function readAll(
-  source: RecordSource,
+  { client, noun, port }: RecordSource,
   toRead: readonly RowWithId[],
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
-  const { client, noun, port } = source;
   const { canReadEach } = port.abilities;
-  const hasList = client.contract.operations.has(noun.operations.list);
+  const { operations } = client.contract;
+  const hasList = operations.has(noun.operations.list);
+  const isAllListed = noun.isCount || !operations.has(noun.operations.get);
+  // A list may have fields of its own, and shorter texts. So it shows no record that must be as expected.
+  const mayBeListed = ({ intent }: RunRow) =>
+    isAllListed || (intent.kind !== 'remove' && requiredValue(intent) === undefined);
+  // It may have null for a field that only the record itself shows.
+  const isListed = (row: RunRow, { fields }: ServiceRecord) =>
+    isAllListed ||
+    (mayBeListed(row) &&
+      Object.values(fieldsOf(fields, namesIn(row.intent))).every((field) => (field ?? null) !== null));
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const isRead = new Uint8Array(rows.length);
@@ -125,7 +134,7 @@ async function readAll(
         const row = rows[at];
         // A list that changes during the reading may contain a record twice.
         if (row?.id !== id || isRead[at]) continue;
-        if (listShows(source, row.intent, record)) {
+        if (isListed(row, record)) {
           isRead[at] = 1;
           take(row, record);
         } else partlyListed.add(row);
@@ -133,8 +142,7 @@ async function readAll(
       }
   };
   let isListRead = false;
-  const isListUsed = hasList && rows.some(({ intent }) => mayBeListed(source, intent));
-  if (isListUsed && !(canReadEach && rows.length < minRowsForList))
+  if (hasList && rows.some(mayBeListed) && !(canReadEach && rows.length < minRowsForList))
     try {
       await readList();
       isListRead = true;
@@ -153,21 +161,6 @@ async function readAll(
     take(row, (await port.read(row.id, {}, isOffList)).record);
   });
   return [];
-}
-
-/** Returns true if a list may show what a row needs. It may have other fields, so it shows no record that must be as expected. */
-function mayBeListed({ client, noun }: RecordSource, intent: Intent): boolean {
-  const isExpected = intent.kind === 'remove' || requiredValue(intent) !== undefined;
-  return noun.isCount || !isExpected || !client.contract.operations.has(noun.operations.get);
-}
-
-/** Returns true if a record of a list has the value that a row is about. */
-function listShows(source: RecordSource, intent: Intent, { fields }: ServiceRecord): boolean {
-  const { client, noun } = source;
-  if (noun.isCount || !client.contract.operations.has(noun.operations.get)) return true;
-  // A list may have null for a field that only the record itself shows.
-  const values = Object.values(fieldsOf(fields, namesIn(intent)));
-  return mayBeListed(source, intent) && values.every((field) => (field ?? null) !== null);
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
