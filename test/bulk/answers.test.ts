@@ -76,9 +76,8 @@ test.each(['inventory apply stock.csv --yes', 'inventory adjust 1 1'])(
 
 test('a plan that has read the whole list believes an empty 404 of a record that the list lacks', async () => {
   await using shop = await stockShop([5], { 'stock.csv': toCsv(Array.from({ length: 120 }, () => 6)) });
-  shop.misbehave = ({ method, petId }) => {
-    return method === 'GET' && petId !== undefined && petId !== '1' ? { status: 404 } : undefined;
-  };
+  shop.misbehave = ({ method, petId = '1' }) =>
+    method === 'GET' && petId !== '1' ? { status: 404 } : undefined;
   expect((await shop.run('inventory diff stock.csv --create-missing')).code).toBe(8);
   const lists = shop.requests.filter(({ petId }) => petId === undefined);
   expect([lists.length, shop.requests.length]).toEqual([1, 120]);

@@ -94,13 +94,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['lacks a field that is to go', set({ note: undefined }), certain, { note: null }, 'unchanged'],
   ],
   'set v, uncertain': [
-    [
-      'has a further member, of somebody else',
-      set(one),
-      sent({ meta: {} }, one),
-      two,
-      `write {"meta":{"a":1}}`,
-    ],
+    ['has a further member', set(one), sent({ meta: {} }, one), two, 'write {"meta":{"a":1}}'],
     ['has the new value', set(5), sent(3, 5), 5, 'applied'],
     ['leaves out the default', set({ status: 'available' }), sent(mia, available), tom, 'applied', mayOmit],
     ['has the new value after a refusal in doubt', set(5), refused(3, 5), 5, 'applied'],

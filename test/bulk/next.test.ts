@@ -12,6 +12,7 @@ import { initialState, type State, type Step, type Transition } from '../../src/
 // rule, and each kind of row comes to each of its outcomes.
 
 type Verdict = JudgedWrite['verdict'];
+type Action = PlannedWrite['action'];
 const [mia, rex] = [{ name: 'Mia' }, { name: 'Rex' }];
 /** What a reading may show: before, after, before plus after, and the values of somebody else. */
 const shownCounts: readonly RecordValue[] = [5, 10, 15, 7];
@@ -44,15 +45,9 @@ const sendings = verdicts.flatMap((verdict) => {
   return [answer(verdict, status, 7n), answer(verdict, status)];
 });
 
-const planned = (
-  before: RecordValue,
-  after: RecordValue,
-  action: PlannedWrite['action'] = 'set',
-): PlannedWrite => ({
-  before,
-  after,
-  action,
-});
+const planned = (before: RecordValue, after: RecordValue, action: Action = 'set'): PlannedWrite => {
+  return { before, after, action };
+};
 const ends = 'applied failed unknown unprocessed';
 const endsOrNothing = 'applied failed unchanged unknown unprocessed';
 /** Each kind of row, the plan for it, and the outcomes to which it comes where its record can be read. */

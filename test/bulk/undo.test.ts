@@ -193,11 +193,7 @@ test('an undo of a killed run that sets believes the counts, and leaves alone wh
   await using shop = await appliedShop([5, 5, 5, 5], [6, 6, 6, 6]);
   cutAfterFirst(shop);
   // The second row was written, the third never sent, and of the last one nobody can tell.
-  for (const [pet, count] of [
-    ['3', 5],
-    ['4', 7],
-  ] as const)
-    shop.stock.set(pet, count);
+  shop.stock.set('3', 5).set('4', 7);
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 2, unchanged: 1, failed: 1 });
   expect([...shop.stock.values()]).toEqual([5, 5, 5, 7]);
   // The write of the third row lay in a gateway, and a person says so.

@@ -115,7 +115,7 @@ test.each<[string, Shape]>([
   ],
   ['has as many as it says', { list: (data, _noun, _url, all) => ({ data, total: all.length }) }],
   [
-    'has as many as its default, and takes more',
+    'has as many as its default',
     { parameters: [inQuery('limit', { type: 'integer', default: 5, maximum: 9 })] },
   ],
   ['refuses a page size', { parameters: [inQuery('limit', { type: 'integer' })], page: unlimited }],
