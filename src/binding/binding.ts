@@ -14,10 +14,10 @@ import {
   type Route,
   routeText,
 } from './document.ts';
-import { type Matches, matchOperations } from './match.ts';
+import { boundIn, type Matches, matchOperations } from './match.ts';
 import { obstacleTo } from './obstacles.ts';
 import { idParameterOf, isParameter } from './path-words.ts';
-import { fieldNamesOf, type TableOperation } from './wire-form.ts';
+import { fieldNamesOf, shownRecord, type TableOperation } from './wire-form.ts';
 
 /** The values of `--map`. */
 export interface Maps {
@@ -66,9 +66,12 @@ function toBinding(description: Description, maps: Maps): Binding {
   const missing = new Map<OperationId, string>();
   for (const [id, match] of matches) {
     const [operation] = match.operations;
-    if (operation && match.state === 'bound')
-      bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description));
-    else {
+    if (operation && match.state === 'bound') {
+      const { get, list } = nouns[operations[id].noun].operations;
+      const read = boundIn(matches, get) ? get : list;
+      const record = shownRecord(tableOperationOf(read), boundIn(matches, read)?.answer);
+      bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description, record));
+    } else {
       const isNear = operation && match.state !== 'ambiguous';
       const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
       if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`);

@@ -9,18 +9,23 @@ import { pagingOf, toParameters } from './parameters.ts';
 import type { Shape } from './schema.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
-/** Makes an operation of the contract from one of the table and one of the document. */
+/**
+ * Makes an operation of the contract from one of the table and one of the document.
+ *
+ * @param record the records of the bound get or list, if the description has their fields.
+ */
 export function toOperation(
   tableOperation: TableOperation,
   from: DocumentOperation,
   why: string,
   root: Description,
+  record: Shape | undefined,
 ): Operation {
   const { id, noun, isList } = tableOperation;
   const { operationObject, pathItem, responses } = from;
   const success = successStatuses(responses);
   const answer = readAnswer(tableOperation, from);
-  const body = requestBodyOf(tableOperation, from);
+  const body = requestBodyOf(tableOperation, from, record);
   return {
     id,
     noun,
@@ -80,12 +85,21 @@ function needsOnlyCount(name: NounName, method: string, body: RequestBody | unde
   return sent.every(([field]) => field === idField || update.fields.includes(field));
 }
 
-/** Reads the form of the body. By default it is the form in the table. */
-function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
+/** Reads the form of the body. By default it is the form in the table. @param record as in `toOperation`. */
+function requestBodyOf(
+  tableOperation: TableOperation,
+  from: DocumentOperation,
+  record: Shape | undefined,
+): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;
   const names = fieldNamesOf(tableOperation, shape);
+  const recordNames = record ? fieldNamesOf(tableOperation, record) : new Map<string, string>();
+  const answered = from.answer && recordsIn(tableOperation, from.answer.shape)?.shape;
+  const shown = [record, answered].flatMap((each) =>
+    each ? [...fieldNamesOf(tableOperation, each).keys(), ...each.fields.keys()] : [],
+  );
   const namesByWireName = new Map([...names].map(([name, wireName]) => [wireName, name]));
   const toField = (wireName: string): [string, BodyField] => {
     const name = namesByWireName.get(wireName) ?? wireName;
@@ -101,13 +115,17 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
         bounds: isCategory ? undefined : field.bounds,
         example: isCategory ? undefined : exampleOf(field),
         categoryParts: isCategory ? partNames.filter((part) => field.fields.has(part)) : undefined,
-        isWriteOnly: field.keyword('writeOnly') === true,
+        isWriteOnly: field.keyword('writeOnly') === true || (record !== undefined && !shown.includes(name)),
       },
     ];
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
-  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
-  const readOnlyNames = wireNames.filter((name) => shape.field(name).keyword('readOnly') === true);
+  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers. So does a name of ours that the body has another name for.
+  const otherNames = [...recordNames].filter(([name, shown]) => (names.get(name) ?? shown) !== shown);
+  const readOnlyNames = [
+    ...wireNames.filter((name) => shape.field(name).keyword('readOnly') === true),
+    ...otherNames.map(([, shown]) => shown),
+  ];
   // A field with one of our names but another meaning cannot be set, because `--field` takes the name for ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
   const fields = wireNames.filter((name) => !readOnlyNames.includes(name) && !isHomonym(name)).map(toField);

@@ -116,7 +116,8 @@ function mayBe({ noun, method }: TableOperation, operation: DocumentOperation): 
   return isOurMethod && schemaNouns.every((each) => each === noun);
 }
 
-function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
+/** Returns the operation of the document that is bound. */
+export function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
   const match = matches.get(id);
   return match?.state === 'bound' ? match.operations[0] : undefined;
 }

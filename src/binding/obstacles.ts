@@ -4,7 +4,14 @@ import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
-import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
+import {
+  fieldNamesOf,
+  isCategoryObject,
+  isRecord,
+  recordsIn,
+  shownRecord,
+  type TableOperation,
+} from './wire-form.ts';
 
 // Says why the program could not call an operation as one of the table, by its parameters, its body and its answer. These rules
 // hold for a route of --map too.
@@ -163,7 +170,7 @@ export function lossObstacle(
 ): Obstacle | undefined {
   if (method === 'PATCH' || !body) return undefined;
   const { idField, update }: Noun = nouns[tableRead.noun];
-  const record = read?.answer && recordsIn(tableRead, read.answer.shape)?.shape;
+  const record = shownRecord(tableRead, read?.answer);
   const shown = record ? [...fieldNamesOf(tableRead, record).keys(), ...record.fields.keys()] : [];
   if (!tableRead.isList && shown.length === 0) return undefined;
   const kept = new Set([idField, ...(update?.fields ?? []), ...shown]);

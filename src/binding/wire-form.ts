@@ -63,6 +63,15 @@ export function recordsIn(tableOperation: TableOperation, answer: Shape): Record
   return tableOperation.isList ? listContent(tableOperation, answer) : recordIn(tableOperation, answer);
 }
 
+/** Finds the record that the bound get or list of a noun shows. Returns undefined if the description does not have its fields. */
+export function shownRecord(
+  tableRead: TableOperation,
+  answer: { readonly shape: Shape } | undefined,
+): Shape | undefined {
+  const shape = answer && recordsIn(tableRead, answer.shape)?.shape;
+  return shape && shape.fields.size > 0 ? shape : undefined;
+}
+
 /**
  * Finds the list in an answer: the answer itself, or the only array of records in an object. If none has records of the noun, it
  * is the only array of other objects.

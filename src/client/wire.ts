@@ -67,11 +67,12 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
   if (!body) return changes;
   const original = before?.original;
   const entries: [string, JsonValue][] = [];
-  for (const [name, ourValue] of Object.entries(changes)) {
+  const values: JsonObject = { ...(before && keptUnderOtherNames(operation, changes, before)), ...changes };
+  for (const [name, ourValue] of Object.entries(values)) {
     if (name === categoryName) continue;
     const wireName = wireNameOf(body, name);
     const { bounds: { type, format } = {}, categoryParts } = body.fields[name] ?? {};
-    const value = categoryParts ? toWireCategory(changes, categoryParts) : ourValue;
+    const value = categoryParts ? toWireCategory(values, categoryParts) : ourValue;
     if (value === undefined) {
       if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
         throw new UsageError(`${name} cannot be removed: ${id} of the service takes only changes`);
@@ -114,6 +115,25 @@ function jsonTypeOf(value: JsonValue | undefined): string {
 /** Returns the service's name of a field of a body. */
 export function wireNameOf({ fields }: RequestBody, name: string): string {
   return Object.hasOwn(fields, name) ? (fields[name]?.wireName ?? name) : name;
+}
+
+/**
+ * Returns the fields that do not change, and that the body takes by another name than the record has: a service may show
+ * `category: {id, name}` and take `categoryId`.
+ */
+function keptUnderOtherNames(
+  { body, method }: Operation,
+  changes: JsonObject,
+  { fields, original }: ServiceRecord,
+): JsonObject {
+  const isElsewhere = ([name, { wireName, required }]: readonly [string, BodyField]) =>
+    !Object.hasOwn(changes, name) && !Object.hasOwn(original, wireName) && (method !== 'PATCH' || required);
+  const names = Object.entries(body?.fields ?? {})
+    .filter(isElsewhere)
+    .map(([name]) => name);
+  // The name of a category goes with its id.
+  const all = names.includes('categoryId') ? [...names, categoryName] : names;
+  return Object.fromEntries(all.flatMap((name) => (fields[name] == null ? [] : [[name, fields[name]]])));
 }
 
 /** Returns true if an update sends back a field that was read and does not change. */

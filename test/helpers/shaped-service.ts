@@ -1,5 +1,5 @@
 import { json } from './descriptions.ts';
-import { type RecordingServer, recordingServer } from './recording-server.ts';
+import { type RecordingServer, recordingServer, refusal } from './recording-server.ts';
 import { type Fields, storeRecords } from './stored-records.ts';
 
 // A small pet store whose records have our fields. A shape says how it writes them in its description, its answers and the
@@ -14,6 +14,8 @@ export interface Shape {
   /** Turns a record into the form of the service. `read` turns it back. */
   write?(record: Fields, noun: string): Fields;
   read?(record: Fields, noun: string): Fields;
+  /** Makes the form of bodies, if it is not that of answers. A body with other fields is refused. */
+  takes?(record: Fields, noun: string): Fields;
   /** Picks the part of a list that a request gets. */
   page?(records: Fields[], url: URL): Fields[];
   headers?(records: Fields[], url: URL): Record<string, string>;
@@ -92,6 +94,10 @@ export async function shapedService(shape: Shape): Promise<ShapedService> {
     },
   );
   const server = await recordingServer({ '/openapi.json': description }, (request) => {
+    const noun = request.path.split('/')[1] ?? '';
+    const taken = shape.takes && { petId: 0, ...shape.takes(lists[noun as Noun]?.[0] ?? {}, noun) };
+    const isTaken = Object.keys(JSON.parse(request.body || '{}')).every((name) => !taken || name in taken);
+    if (!isTaken) return refusal(400);
     const { body, ...reply } = answer(request);
     return shape.isSilent && request.method === 'POST' ? reply : { ...reply, body };
   });
@@ -113,10 +119,12 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
     const name = names[noun] ?? '';
     schemas[name] = record;
     const idName = Object.keys(write({ [key]: 1 }, noun))[0] ?? key;
-    const { [idName]: _, ...withoutId } = record.properties;
+    const taken = shape.takes ? (schemaOf(shape.takes(example, noun)) as typeof record) : record;
+    const { [idName]: _, ...withoutId } = taken.properties;
     const ref = { $ref: `#/components/schemas/${name}` };
     const isBody = shape.hasIdInBody || noun === 'inventory';
-    const body = json(isBody ? ref : { type: 'object', properties: withoutId });
+    const whole = shape.takes ? taken : ref;
+    const body = json(isBody ? whole : { type: 'object', properties: withoutId });
     const answers = (schema: object, status: number) => ({
       [status]: { description: 'ok', ...json(schema) },
     });

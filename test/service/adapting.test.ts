@@ -83,6 +83,20 @@ const shapes: Record<string, Shape> = {
     write: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: categoryId }),
     read: ({ category, ...pet }) => (category === undefined ? pet : { ...pet, categoryId: Number(category) }),
   },
+  'a category that it shows as an object and takes as an id': {
+    write: ({ categoryId, ...pet }) =>
+      categoryId === undefined ? pet : { ...pet, category: { id: categoryId } },
+    takes: (record) => record,
+  },
+  'a category that it shows as an id and takes as an object': {
+    takes: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: { id: 1 } }),
+    read: ({ category, ...pet }) =>
+      category === undefined ? pet : { ...pet, categoryId: (category as Fields).id },
+  },
+  'snake_case in answers and camelCase in bodies': {
+    write: (record) => renamed(record, snake),
+    takes: (record) => record,
+  },
   'further fields': { write: (record) => ({ warehouse: 'north', level: 5, ...record }) },
   'pages by Link': {
     page: fromCursor,
@@ -218,11 +232,12 @@ describe.each(scenes)('a service with %s', (_, shape) => {
     const { done } = shop;
     await done('pets create --name Rex --category Dogs --status sold');
     await done('pets create --from - --yes', { stdin: 'name,category\nTom,cats\n' });
+    await done('pets update 1 --name Tim');
     await done('pets update 2 --name Max --category Cats');
     await done('pets delete 4 --yes');
     await done('orders update 1 --quantity 9');
     expect(shop.records('pets')).toMatchObject([
-      {},
+      { id: 1, name: 'Tim', categoryId: 2, status: 'pending' },
       { id: 2, name: 'Max', categoryId: 2, status: 'sold' },
       {},
       { id: 5 },
