@@ -3,7 +3,7 @@ import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { type Operation, operations, takesId } from '../api/operations.ts';
 import { InputError, UsageError } from '../process/errors.ts';
 import { withDefaultSignals } from '../process/io.ts';
-import { joinFirst } from '../process/text.ts';
+import { compactName, joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
 import {
@@ -96,6 +96,12 @@ function requireMappedField(
   const hasField = (operation: Operation) =>
     operation.noun === noun &&
     [operation.records.names[field], operation.body?.fields[field]?.wireName].includes(name);
+  const isOwn = (name: string) => compactName(name) === compactName(field);
+  const own = [...bound.values()].flatMap((operation) =>
+    operation.noun === noun ? operation.records.furtherFields.filter(isOwn) : [],
+  );
+  if (/Id$/.test(field) && own[0] !== undefined)
+    throw new UsageError(`--map ${noun}.${field}=${name}: its records have a field ${own[0]} of their own`);
   if ([...bound.values()].some(hasField)) return;
   const { list } = nouns[noun].operations;
   const why = missing.get(list);

@@ -82,8 +82,14 @@ export function matchOperations(
       boundCollections(),
     );
     for (const id of [list, create, get, update, remove]) {
-      if (mapped.has(id)) continue;
       const tableOperation = tableOperationOf(id);
+      const chosen = mapped.get(id);
+      const otherField = chosen && otherFieldOf(tableOperation, chosen, facts);
+      if (chosen && otherField !== undefined) {
+        const why = `its ${otherField} is another field of the records than ${noun.idField}`;
+        matches.set(id, { state: 'unbound', operations: [chosen], why });
+      }
+      if (chosen) continue;
       const collections = boundCollections();
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, { ...facts, collections }) ?? [],
@@ -188,6 +194,10 @@ function placeObstacle(
 ): Obstacle | undefined {
   const { id, noun } = tableOperation;
   const { tail, idName, parentIds, collection } = form;
+  const { method, operationId } = operation;
+  // The count may be a field of the pet itself.
+  if (nouns[noun].isCount && form.noun !== noun && operationId !== id && /POST|DELETE/.test(method))
+    return { why: `it may ${method === 'POST' ? 'create' : 'delete'} the pet itself` };
   const byHand = (why: string) => ({ why, flags: flagFor(tableOperation, operation) });
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (parentIds.length > 0) return byHand(`its path needs a value for ${parentIds.join(' and ')}`);
@@ -209,14 +219,11 @@ function idObstacle(
 ): Obstacle | undefined {
   const { noun, fieldMap } = tableOperation;
   const compact = compactName(idName);
-  // An entry has the id of its pet, so `{id}` may be another id.
   const { idField, idName: ourIdName } = nouns[noun];
-  const ours = [idField, ourIdName].map(compactName);
-  const mapped = fieldMap.get(idField);
-  const names = mapped === undefined ? ours : [compactName(mapped)];
-  const isOtherField = facts.fields.has(compact) && !names.includes(compact);
-  const isUnclear = mapped === undefined && idField === 'id' && hasTwoIds(noun, facts);
-  if (isOtherField || isUnclear || ![...names, ...ours].includes(compact)) {
+  const ours = [idField, ourIdName, fieldMap.get(idField) ?? idField].map(compactName);
+  const isOtherField = otherFieldOf(tableOperation, operation, facts) !== undefined;
+  const isUnclear = !fieldMap.has(idField) && idField === 'id' && hasTwoIds(noun, facts);
+  if (isOtherField || isUnclear || !ours.includes(compact)) {
     const why = `its ${idName} may be the id of something else`;
     return { why, flags: isOtherField ? undefined : flagFor(tableOperation, operation) };
   }
@@ -224,6 +231,24 @@ function idObstacle(
   const kind = parameter?.shape.kind ?? 'unknown';
   if (facts.hasIntegerId || !/^(string|boolean)$/.test(kind)) return undefined;
   return { why: `its ${idName} is a ${kind}, not an integer`, hasOtherRecords: true };
+}
+
+/**
+ * Returns the parameter at the end of a path if it has the name of another field of the records: `{id}` may be the id of an entry, which
+ * has the id of its pet too.
+ */
+function otherFieldOf(
+  { id, noun, fieldMap }: TableOperation,
+  { path }: DocumentOperation,
+  { fields }: Pick<NounFacts, 'fields'>,
+): string | undefined {
+  const { idName } = readPath(path);
+  const { idField, idName: ourIdName } = nouns[noun];
+  const mapped = fieldMap.get(idField);
+  const ours = (mapped === undefined ? [idField, ourIdName] : [mapped]).map(compactName);
+  if (!takesId(id) || idName === undefined) return undefined;
+  const compact = compactName(idName);
+  return fields.has(compact) && !ours.includes(compact) ? idName : undefined;
 }
 
 /** Returns true if records have both an `id` and a `petId`, so that a path may mean either. */
@@ -247,7 +272,9 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
       ? { state: 'unbound', operations: [nearest.operation], ...nearest.obstacle }
       : missing;
   }
-  const why = first.operationId === id ? 'its operationId is the same' : `its path is about ${noun}`;
+  const isAbout = readPath(first.path).noun === noun;
+  const whyPath = isAbout ? `its path is about ${noun}` : 'its path is that of the bound list or create';
+  const why = first.operationId === id ? 'its operationId is the same' : whyPath;
   if (others.length === 0) return { state: 'bound', operations: best, why };
   const flags = best.map((operation) => mapFlag(id, operation));
   return {

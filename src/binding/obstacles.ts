@@ -1,4 +1,5 @@
 import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
+import type { Method } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
@@ -37,9 +38,21 @@ export function obstacleTo(
   return callObstacle(tableOperation, operation) ?? recordObstacle(tableOperation, operation);
 }
 
+/** The methods that may do what one of ours does. */
+const methodsFor: Readonly<Record<Method, readonly Method[]>> = {
+  GET: ['GET'],
+  POST: ['POST', 'PUT'],
+  PUT: ['PUT', 'PATCH', 'POST'],
+  PATCH: ['PATCH'],
+  DELETE: ['DELETE', 'POST'],
+};
+
 function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
   const { body, bodyTypes } = operation;
   if (operation.obstacle) return operation.obstacle;
+  const methods = methodsFor[tableOperation.method];
+  if (!methods.includes(operation.method))
+    return { why: `${tableOperation.id} needs ${methods.join(' or ')}` };
   const [unknown] = toParameters(operation, tableOperation).unknownParameters;
   if (unknown)
     return { why: `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for` };

@@ -10,7 +10,7 @@ import { runCli } from '../helpers/run-cli.ts';
 
 // `api bind` matches the operations of a description with ours, by its rules (corpus.test.ts) or by --map.
 
-const [shops = {}, pets = {}, animals = {}] = readCorpus(`
+const [shops = {}, pets = {}, animals = {}, entries = {}] = readCorpus(`
 # shops that each have pets
 Pet: id# name
 GET /shops/{shopId}/pets -> Pet[]
@@ -46,6 +46,12 @@ GET /orders -> Purchase[]
 DELETE /orders/{animalId}
 GET /stock -> Stock[]
 PUT /stock/{animalId} {onHand#} -> Stock
+DELETE /stock/{animalId}
+
+# entries with an id of their own
+Stock: id# petId# quantity#
+GET /inventories -> Stock[]
+PUT /inventories/{id} Stock -> Stock
 `).map((row): JsonObject => describeRow(row).document);
 
 /** Binds a document with the values of `--map`. Returns the routes of the bound operations. */
@@ -114,6 +120,14 @@ test.each([
   },
 );
 
+test.each([
+  ['updateInventory=PUT /inventories/{id}', 'its id is another field of the records than petId'],
+  ['inventory.petId=id', 'its records have a field petId of their own'],
+])('--map %s is refused, because the id of an entry is not that of its pet', async (map, why) => {
+  const { code, stderr } = await bind(entries, map);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+});
+
 test('the parameter of a path that is named as an id is that id, else the last one', () => {
   const path = '/pets/{pet_id}/inventory/{locationId}';
   expect(['petId', 'orderId'].map((name) => idParameterOf(path, name))).toEqual(['{pet_id}', '{locationId}']);
@@ -142,6 +156,8 @@ test.each([
     'listPets=GET /shops/pets',
     'the description has no GET /shops/pets","code":"invalid_flag","hint":"it has GET /shops/{shopId}/pets, PUT /shops',
   ],
+  ['deletePet=PUT /pets/{petId}', 'deletePet needs DELETE or POST'],
+  ['updatePet=DELETE /shops/7/pets/{petId}', 'updatePet needs PUT or PATCH or POST'],
   ['deletePet=GET /pets', 'deletePet takes one id, and its path has none'],
   ['updatePet=PUT /pets', 'updatePet takes one id, and its path has none'],
   ['updatePet=PUT /pets/7', 'updatePet takes one id, and its path has none'],
