@@ -7,7 +7,14 @@ import { type Description, listOf, objectOf, referencesIn, targetOf } from './de
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import type { Shape } from './schema.ts';
-import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
+import {
+  fieldNamesOf,
+  isCategoryObject,
+  isRecord,
+  keyFieldsOf,
+  recordsIn,
+  type TableOperation,
+} from './wire-form.ts';
 
 /**
  * Makes an operation of the contract from one of the table and one of the document.
@@ -56,7 +63,7 @@ export function toOperation(
 /** Reads the form of the records in the answer. `result` is undefined if the answer has no record. */
 function readAnswer(
   tableOperation: TableOperation,
-  { answer, answersNoJson }: DocumentOperation,
+  { path, answer, answersNoJson }: DocumentOperation,
 ): Pick<Operation, 'result' | 'records'> {
   const { result, records } = tableOperation;
   // If the description states no bounds, the bounds of our table do not apply.
@@ -65,7 +72,8 @@ function readAnswer(
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
   if (!shape || shape.kind === 'unknown') return { result, records: unstated };
   // A write may answer something else, such as a message. Then there is no record to print.
-  if (!isRecord(tableOperation, shape)) return { result: undefined, records: unstated };
+  if (!isRecord(tableOperation, shape, keyFieldsOf(tableOperation, path)))
+    return { result: undefined, records: unstated };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
   const furtherFields = [...shape.fields.keys()].filter(

@@ -161,7 +161,8 @@ function toCandidate(
   const form = readPath(operation.path);
   const isNear =
     operation.operationId === id || form.noun === noun || facts.collections.includes(form.collection);
-  if (!isNear || form.isBelowNoun || (form.noun ?? noun) !== noun) return undefined;
+  if (!isNear || (form.noun ?? noun) !== noun) return undefined;
+  if (form.isBelowNoun) return toNestedCandidate(tableOperation, operation, form);
   if (!mayBe(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
   if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const obstacle =
@@ -170,6 +171,20 @@ function toCandidate(
     obstacleTo(tableOperation, operation) ??
     countObstacle(tableOperation, operation);
   return { operation, obstacle };
+}
+
+/** Makes a candidate of an operation on the count of a pet below the path of the pet, `/pets/{id}/inventory`, which only a person binds. */
+function toNestedCandidate(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+  { idName, parentIds }: PathForm,
+): Candidate | undefined {
+  const { id, noun } = tableOperation;
+  const hasOneId = idName === undefined && parentIds.length === 1;
+  if (!nouns[noun].isCount || !takesId(id) || !hasOneId || !mayBe(tableOperation, operation))
+    return undefined;
+  const byHand = { why: 'its path is below that of a pet', flags: mapFlag(id, operation) };
+  return { operation, obstacle: obstacleTo(tableOperation, operation) ?? byHand };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */

@@ -9,6 +9,7 @@ import {
   fieldNamesOf,
   isCategoryObject,
   isRecord,
+  keyFieldsOf,
   recordsIn,
   shownRecord,
   type TableOperation,
@@ -82,7 +83,7 @@ function bodyObstacle(tableOperation: TableOperation, shape: Shape): Obstacle | 
 /** Finds out why the records in an answer cannot be read. Then the service means other records by the noun. */
 function recordObstacle(
   tableOperation: TableOperation,
-  { answer, answersNoJson }: DocumentOperation,
+  { path, answer, answersNoJson }: DocumentOperation,
 ): Obstacle | undefined {
   const isRead = tableOperation.method === 'GET';
   if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
@@ -92,8 +93,8 @@ function recordObstacle(
   const { shape } = content;
   if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
   // The answer to a write may have any form, except a record whose fields have other types.
-  if (!isRead && !isRecord(tableOperation, shape)) return undefined;
-  const { keyFields } = nouns[tableOperation.noun];
+  const keyFields = keyFieldsOf(tableOperation, path);
+  if (!isRead && !isRecord(tableOperation, shape, keyFields)) return undefined;
   const obstacle = shapeObstacle(tableOperation, shape, shape.names[0] ?? 'record', keyFields);
   return obstacle && { ...obstacle, hasOtherRecords: true };
 }

@@ -1,5 +1,5 @@
-import { type NounName, nouns } from '../api/nouns.ts';
-import { type Operation, operations } from '../api/operations.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { type Operation, operations, takesId } from '../api/operations.ts';
 import { compactName } from '../process/text.ts';
 import type { Shape } from './schema.ts';
 
@@ -45,10 +45,21 @@ export function isCategoryObject(shape: Shape): boolean {
   return shape.kind === 'object' && shape.fields.has('id');
 }
 
+/** Returns the fields that the answer of an operation must have. An entry need not have the id of its pet if that is in the path. */
+export function keyFieldsOf({ id, noun }: TableOperation, path: string): readonly string[] {
+  const { keyFields, isCount, idField }: Noun = nouns[noun];
+  const hasIdInPath = isCount && takesId(id) && path.includes('{');
+  return hasIdInPath ? keyFields.filter((field) => field !== idField) : keyFields;
+}
+
 /** Returns true if a schema describes a record of a noun, by its fields. */
-export function isRecord(tableOperation: TableOperation, shape: Shape): boolean {
+export function isRecord(
+  tableOperation: TableOperation,
+  shape: Shape,
+  keyFields: readonly string[] = nouns[tableOperation.noun].keyFields,
+): boolean {
   const names = fieldNamesOf(tableOperation, shape);
-  return shape.kind === 'object' && nouns[tableOperation.noun].keyFields.every((field) => names.has(field));
+  return shape.kind === 'object' && keyFields.every((field) => names.has(field));
 }
 
 /** The place of the record or the list in an answer. */

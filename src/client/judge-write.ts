@@ -132,7 +132,7 @@ function readWrite(
     content = readJson(response, mask);
     const inner = contentOf(operation, content);
     content = inner ?? content;
-    record = parseRecord(operation, inner);
+    record = parseRecord(operation, inner, recordId);
   } catch (error) {
     return { id: idIn(operation, content), mismatch: mask(messageOf(error)) };
   }

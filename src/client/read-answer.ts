@@ -47,13 +47,13 @@ export function readResult(
   const envelope = Array.isArray(body) ? [] : operation.records.envelope;
   const pointer = printPointer(envelope);
   if (!operation.isList) {
-    const record = parseRecord(operation, value, pointer);
+    const record = parseRecord(operation, value, id, pointer);
     const fault = whyOtherRecord(operation, id, record.fields);
     if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
   if (!Array.isArray(value)) throw invalidResponse(`the body is not a list of ${operation.result}`);
-  const records = value.map((item, index) => parseRecord(operation, item, `${pointer}/${index}`));
+  const records = value.map((item, index) => parseRecord(operation, item, undefined, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(body) ? body : undefined };
 }
 
@@ -76,16 +76,25 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
 /**
  * Translates a record into our names and checks it against its schema.
  *
+ * @param id the requested id. The entry at `/pets/7/inventory` need not have it.
  * @param pointer JSON pointer to the record in the body.
  * @throws CliError if the record breaks the schema.
  */
-export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): ServiceRecord {
+export function parseRecord(
+  operation: Operation,
+  item: JsonValue | undefined,
+  id: bigint | undefined,
+  pointer = '',
+): ServiceRecord {
   const { noun, result = nouns[noun].schema } = operation;
+  const { isCount, idField } = nouns[noun];
   const invalidRecord = (where: string, why: string) =>
     invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
   if (!isJsonObject(item))
     throw invalidRecord(pointer, item === undefined ? 'is required' : 'must be an object');
-  const value = translateRecord(operation, item);
+  const translated = translateRecord(operation, item);
+  const isWithoutId = isCount && isBound(operation) && id !== undefined && translated[idField] === undefined;
+  const value = isWithoutId ? { ...translated, [idField]: id } : translated;
   // The answer to a DELETE may have only a part of the record.
   const isWhole = !isBound(operation) && operation.method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : boundResultSchemas)[result];

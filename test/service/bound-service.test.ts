@@ -354,6 +354,27 @@ test.each([
   },
 );
 
+test('a count below the path of its pet is bound by its --map lines, and needs no id of its own', async () => {
+  const entry = { quantity: 5, shelf: 'A' };
+  await using service = await recordingServer({}, ({ body }) => ({
+    body: Object.assign(entry, JSON.parse(body || '{}')),
+  }));
+  const path = '/pets/{id}/inventory';
+  const lines = ['Entry: quantity#! shelf', 'Pet: id# name', 'GET /pets/{id} -> Pet'];
+  const description = describeLines(...lines, `GET ${path} -> Entry`, `PUT ${path} Entry -> Entry`);
+  const maps = [`getInventory=GET ${path}`, `updateInventory=PUT ${path}`];
+  const unbound = await (await bindTo(service, description)).run('inventory set 7 1');
+  expect(unbound.stderr).toContain(`add --map updateInventory='PUT ${path}'`);
+  const { done } = await bindTo(service, description, { maps });
+  expect(await done('inventory get 7 -o csv')).toBe('petId,quantity,status\n7,5,\n');
+  await done('inventory apply - --yes', { stdin: 'petId,quantity\n7,8\n' });
+  await done('inventory adjust 7 +1');
+  expect(bodies(service, 'PUT').map((sent) => JSON.parse(sent))).toEqual([
+    { quantity: 8, shelf: 'A' },
+    { quantity: 9, shelf: 'A' },
+  ]);
+});
+
 test('every command that sets counts prints the --map line of an unbound update', async () => {
   await using service = await recordingServer({}, () => ({ body: { petId: 1, quantity: 2 } }));
   const description = describeLines(

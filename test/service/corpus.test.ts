@@ -318,7 +318,7 @@ GET /catalogue -> Category[] (allCategories) ! listCategories: nothing in its de
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else
 DELETE /inventory/{id} ! deleteInventory: its id may be the id of something else
-GET /pets/{petId}/inventory -> InventoryItem ! getInventory: nothing in its description fits by method, path and schemas
+GET /pets/{petId}/inventory -> InventoryItem ! getInventory: its path is below that of a pet: to bind it, add --map getInventory='GET /pets/{petId}/inventory'
 
 # records alone, and near misses of another kind
 Order: id# petId# quantity#
