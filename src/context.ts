@@ -5,6 +5,7 @@ import { isFields } from './api/record-values.ts';
 import type { GlobalFlags } from './cli/flag.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSetting } from './config/settings.ts';
+import type { View } from './output/columns.ts';
 import type { Notices } from './output/messages.ts';
 import type { Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
@@ -42,7 +43,8 @@ export interface Context extends Pick<Notices, 'notice'> {
   readToken(setting: TokenSetting): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(purpose?: ClientPurpose): Promise<Client>;
-  printer(): Printer;
+  /** Returns the printer of the command. The one that `run` gets knows the view of its verb. */
+  printer(view?: View<object>): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
 }

@@ -62,6 +62,13 @@ function createContext(parts: ContextParts, notices: Notices): Context {
     const { connect } = await import('./connect.ts');
     return connect(context, purpose);
   });
+  const printerOptions = {
+    format: settings.get('output'),
+    fields: flags.fields,
+    sort: flags.sort,
+    header: !flags.noHeader,
+    color: settings.get('color'),
+  };
   const context: Context = {
     ...parts,
     ...notices,
@@ -70,14 +77,7 @@ function createContext(parts: ContextParts, notices: Notices): Context {
     readToken: memoize((setting) => readTokenOf(parts, setting)),
     client: (purpose = 'records') => openClient(purpose),
     style: memoize((stream) => createStyle(io[stream], io.env, settings.get('color'))),
-    printer: () =>
-      createPrinter(io, notices, {
-        format: settings.get('output'),
-        fields: flags.fields,
-        sort: flags.sort,
-        header: !flags.noHeader,
-        color: settings.get('color'),
-      }),
+    printer: (view) => createPrinter(io, notices, printerOptions, view),
   };
   return context;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { requireColumns, type View } from '../output/columns.ts';
-import type { Output } from '../output/printer.ts';
+import { requireColumns } from '../output/columns.ts';
+import type { Output, Printer } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
@@ -108,8 +108,9 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   }
   if (view) requireColumns(view, flags);
   if (action.writes && name !== 'petstore api request') requireNoOwnHeaders(flags);
-  const output = await action.run(context, values);
-  return output ? printOutput(context, output, view) : exitCodes.done;
+  const printer = context.printer(view);
+  const output = await action.run({ ...context, printer: () => printer }, values);
+  return output ? printOutput(context, output, printer) : exitCodes.done;
 }
 
 /** @throws UsageError for a header that commands set themselves, with the type of a body or the condition of a write. */
@@ -141,22 +142,14 @@ async function requireValidSettings({ settings, notice }: Context, { wrongSettin
  * @returns the exit code, even if the reader of stdout has gone.
  * @throws the error of the output, or else the error of stdout.
  */
-async function printOutput(
-  context: Context,
-  output: Output,
-  view: View<object> | undefined,
-): Promise<number> {
-  const failure = await context
-    .printer()
-    .output(output, view)
-    .then(
-      () => undefined,
-      (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
-    );
+async function printOutput({ notice }: Context, output: Output, printer: Printer): Promise<number> {
+  const failure = await printer.output(output).then(
+    () => undefined,
+    (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
+  );
   // Without this warning a user may repeat a write that was done.
-  if (failure && output.warningIfUnprinted !== undefined)
-    await context.notice('warning', output.warningIfUnprinted);
-  for (const notice of output.notices ?? []) await context.notice(...notice);
+  if (failure && output.warningIfUnprinted !== undefined) await notice('warning', output.warningIfUnprinted);
+  for (const each of output.notices ?? []) await notice(...each);
   const error = output.error ?? failure;
   if (error) throw error;
   return output.exitCode ?? exitCodes.done;

@@ -38,8 +38,17 @@ export type Output = (
 
 export type Printer = ReturnType<typeof createPrinter>;
 
-/** Creates the printer of a format. It prints to stdout, page by page if the format and the sorting allow it. */
-export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, options: PrinterOptions) {
+/**
+ * Creates the printer of a format. It prints to stdout, page by page if the format and the sorting allow it.
+ *
+ * @param view the columns of the records that the command prints, if it prints records.
+ */
+export function createPrinter(
+  io: Io,
+  { notice }: Pick<Notices, 'notice'>,
+  options: PrinterOptions,
+  view?: View<object>,
+) {
   const { fields, sort, header, color } = options;
   const { content, print } = formats[options.format];
 
@@ -92,13 +101,13 @@ export function createPrinter(io: Io, { notice }: Pick<Notices, 'notice'>, optio
   return {
     content,
     /** Returns true if the output needs a column: it is printed, or the records are sorted by it. */
-    shows<Entity>(view: View<Entity>, column: string): boolean {
+    shows(column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';
-      const names = fields ?? (hasColumns ? pickColumns(view, fields).map(({ name }) => name) : []);
+      const names = fields ?? (view && hasColumns ? pickColumns(view, fields).map(({ name }) => name) : []);
       return names.includes(column) || sort?.replace(/^-/, '') === column;
     },
     /** Prints the output of a command. */
-    async output(output: Output, view: View<object> | undefined): Promise<void> {
+    async output(output: Output): Promise<void> {
       if (output.kind === 'nothing') return;
       if (output.kind === 'text') return textOrData(output.text, output.data);
       if (!view) throw new Error('records are printed without a view');

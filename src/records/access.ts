@@ -16,7 +16,6 @@ export interface RecordAccess {
   readonly noun: Noun;
   readonly names: Names;
   readonly operation: Operation;
-  readonly view: View<NamedRecord>;
 }
 
 type RecordVerb = keyof Noun['operations'];
@@ -28,10 +27,9 @@ export async function openAccess(
   verb: RecordVerb,
   purpose?: ClientPurpose,
 ): Promise<RecordAccess> {
-  const view = await recordView(context, noun, verb);
+  const operation = findOperation(await context.contract(), noun, verb);
   const client = await context.client(purpose);
-  const operation = findOperation(client.contract, noun, verb);
-  return { context, client, noun, operation, view, names: new Names(context, client) };
+  return { context, client, noun, operation, names: new Names(context, client) };
 }
 
 /**
@@ -51,10 +49,10 @@ function findOperation(contract: Contract, { operations }: Noun, verb: RecordVer
   return requireOperation(contract, operations[verb === 'get' && hasListOnly ? 'list' : verb]);
 }
 
-/** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */
-function nounOfNames({ context, noun, operation, view }: RecordAccess): NamedNoun | undefined {
+/** Returns the noun whose names are printed, such as pets in a list of orders. Returns undefined if no names are. */
+function nounOfNames({ context, noun, operation }: RecordAccess): NamedNoun | undefined {
   const { field = '', column = '' } = shownReference(noun, operation) ?? {};
-  return context.printer().shows(view, column) ? referenceFields[field] : undefined;
+  return context.printer().shows(column) ? referenceFields[field] : undefined;
 }
 
 /** Begins to read the names that a view shows, at the same time as its records. */

@@ -126,7 +126,7 @@ async function printOnce(access: RecordAccess, { intervalMs, limit, read }: Watc
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${durationText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
     const namedPages = pages.map((page) => withNames(access, page, nameById));
-    await context.printer().output({ kind: 'list', pages: namedPages, limit }, access.view);
+    await context.printer().output({ kind: 'list', pages: namedPages, limit });
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
