@@ -2,7 +2,7 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { dayOf, joinFirst } from '../process/text.ts';
 import { type HttpHeaders, headerDate } from './http.ts';
-import { type NounName, nouns, type OperationId } from './nouns.ts';
+import { type Field, type NounName, nouns, type OperationId } from './nouns.ts';
 import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
 import type { HiddenFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
@@ -88,6 +88,15 @@ export function fieldBounds(
   return statements.find((bounds) => bounds?.enum ?? bounds?.format);
 }
 
+/**
+ * Returns the value of a field that a record leaves out. Every order is complete or open, but a pet may have no status, if the service
+ * does not say which one is meant.
+ */
+export function defaultOf({ noun, records }: Operation, name: string): JsonValue | undefined {
+  const fields: readonly Field[] = nouns[noun].fields;
+  return fields.find((field) => field.name === name)?.default ?? records.bounds[name]?.default;
+}
+
 export function takesField({ body }: Operation, name: string): boolean {
   return body !== undefined && Object.hasOwn(body.fields, name);
 }
@@ -105,8 +114,9 @@ export function lackingFields(
 
 /** Returns the fields of a noun that the records of a service need not have, by its description. */
 export function hiddenFields({ operations: all }: Contract, noun: NounName): Required<HiddenFields> {
-  // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
-  const defaults: Record<string, JsonValue> = { complete: false };
+  const fields: readonly Field[] = nouns[noun].fields;
+  const defaults: Record<string, JsonValue> = {};
+  for (const { name, default: value } of fields) if (value !== undefined) defaults[name] = value;
   const writeOnly = new Set<string>();
   // It runs for each answer to a write. Lists would take five times as long.
   for (const id of Object.values(nouns[noun].operations)) {

@@ -27,6 +27,8 @@ export interface Field {
   readonly isRequired?: true;
   /** True if the program asks for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
+  /** The value of a record without the field, of every service. The description of a service may state other defaults. */
+  readonly default?: boolean;
 }
 
 /** A noun as data: the terms for its records, their fields, and their operations. */
@@ -162,7 +164,7 @@ export const nouns = {
         kind: 'date',
         summary: 'RFC 3339, or a UTC day: YYYY-MM-DD, today, tomorrow, +3d, +1w',
       },
-      { name: 'complete', kind: 'truth', summary: 'the order is fulfilled' },
+      { name: 'complete', kind: 'truth', summary: 'the order is fulfilled', default: false },
     ],
     keyFields: ['id', 'petId'],
     isCount: false,

@@ -1,4 +1,4 @@
-import { takesParameter, UnboundError } from '../api/contract.ts';
+import { defaultOf, takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError, isInterruption } from '../process/errors.ts';
@@ -212,10 +212,8 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
   return filter;
 }
 
-function isValue({ records }: Operation, record: JsonObject, name: string, expected: unknown): boolean {
-  // Every order is complete or open. A pet may have no status, if the service does not say which one is meant.
-  const defaultValue = name === 'complete' ? false : records.bounds[name]?.default;
-  const actual = record[name] ?? defaultValue;
+function isValue(operation: Operation, record: JsonObject, name: string, expected: unknown): boolean {
+  const actual = record[name] ?? defaultOf(operation, name);
   const areTexts = typeof actual === 'string' && typeof expected === 'string';
   return areTexts ? foldCase(actual) === foldCase(expected) : actual === expected;
 }

@@ -1,5 +1,5 @@
-import { type Contract, requireOperation } from '../api/contract.ts';
-import type { ListId, Result } from '../api/operations.ts';
+import { defaultOf, requireOperation } from '../api/contract.ts';
+import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
@@ -10,7 +10,7 @@ import type { Column } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
-import { isOverdue } from '../records/record-fields.ts';
+import { isOpen, isOverdue } from '../records/record-fields.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -86,9 +86,9 @@ async function readOverview(client: Client, below: number) {
   const lowest = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
-  const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
+  const openOrders = orders?.filter(isOpen).sort(byShipDate);
   const overview = {
-    pets: pets ? countStatuses(pets, contract) : null,
+    pets: pets ? countStatuses(pets, requireOperation(contract, 'listPets')) : null,
     inventory:
       lowest?.slice(0, maxRows).map(({ petId, quantity }) => ({ petId, name: nameOf(petId), quantity })) ??
       null,
@@ -106,9 +106,9 @@ async function readOverview(client: Client, below: number) {
 }
 
 /** Counts the pets of each status. A pet without one has the default of the description, or null. */
-function countStatuses(pets: readonly RecordOf<'pets'>[], contract: Contract) {
-  const totals = new Map<string | null, number>();
-  const { default: defaultStatus = null } = contract.operations.get('listPets')?.records.bounds.status ?? {};
+function countStatuses(pets: readonly RecordOf<'pets'>[], listPets: Operation) {
+  const totals = new Map<JsonValue, number>();
+  const defaultStatus = defaultOf(listPets, 'status') ?? null;
   for (const pet of pets) {
     const status = pet.status ?? defaultStatus;
     totals.set(status, (totals.get(status) ?? 0) + 1);

@@ -139,14 +139,20 @@ export function recordsText(
   return `${ids.length} ${plural}: ${joinFirst(names, maxListedIds)}`;
 }
 
+/** Returns true unless an order says that it is complete. */
+export function isOpen({ complete }: RecordOf<'orders'>): boolean {
+  return complete !== true;
+}
+
 /** Returns true if an order is open and overdue: the day of its ship date, in UTC, is over. */
 export function isOverdue(order: RecordOf<'orders'>): boolean {
   return isDueBefore(order, new Date().setUTCHours(0, 0, 0, 0));
 }
 
 /** Returns true if an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
-export function isDueBefore({ complete, shipDate }: RecordOf<'orders'>, momentMs: number): boolean {
-  return complete !== true && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
+export function isDueBefore(order: RecordOf<'orders'>, momentMs: number): boolean {
+  const { shipDate } = order;
+  return isOpen(order) && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
 }
 
 /** The id of a record, or a name that is looked up. */

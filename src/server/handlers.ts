@@ -1,7 +1,7 @@
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { NewRecord } from '../api/schemas.ts';
 import { Refusal } from './refusal.ts';
-import { type PageQuery, type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
+import { type PageQuery, type RecordPage, type Store, type StoredRecord, toOrder, toPet } from './store.ts';
 
 /** The result of a handler: a page of records, a record that exists (200) or is new (201), or a deletion (204). */
 export type HandlerResult =
@@ -65,16 +65,16 @@ export const handlers = {
 
   listOrders: list('orders'),
   getOrder: get('orders'),
-  createOrder(store, { body: { id: _, complete = false, ...fields } }: WithBody<'orders', OrderId>) {
-    if (fields.petId !== undefined) requireRecord(store, 'pets', fields.petId, '/petId');
+  createOrder(store, { body }: WithBody<'orders', OrderId>) {
+    if (body.petId !== undefined) requireRecord(store, 'pets', body.petId, '/petId');
     const id = store.orders.takeId();
-    return created(store.orders.put(id, { id, ...fields, complete }));
+    return created(store.orders.put(id, toOrder(id, body)));
   },
-  updateOrder(store, { id, body: { id: bodyId = id, ...fields } }: AtRecord & WithBody<'orders', OrderId>) {
+  updateOrder(store, { id, body }: AtRecord & WithBody<'orders', OrderId>) {
     requireRecord(store, 'orders', id);
-    if (bodyId !== id) throw new Refusal('validation_failed', `/id: must be ${id}, as in the path`);
-    if (fields.petId !== undefined) requireRecord(store, 'pets', fields.petId, '/petId');
-    return ok(store.orders.put(id, { id, ...fields }));
+    if ((body.id ?? id) !== id) throw new Refusal('validation_failed', `/id: must be ${id}, as in the path`);
+    if (body.petId !== undefined) requireRecord(store, 'pets', body.petId, '/petId');
+    return ok(store.orders.put(id, toOrder(id, body)));
   },
   deleteOrder: (store, { id }: AtRecord) => deleteRecord(store, 'orders', id),
 

@@ -7,7 +7,7 @@ import { bodySchemas, Id, Quantity } from '../api/schemas.ts';
 import { CliError, InputError, systemCode, systemReason } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { issuesText } from './read-input.ts';
-import { type Collection, type RecordWithId, Store, toPet } from './store.ts';
+import { type Collection, type RecordWithId, Store, toOrder, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
 const UsedIds = v.optional(
@@ -115,8 +115,8 @@ function createStore(content: object): Store {
   pets.forEach((pet, at) => {
     add(store.pets, pet.id, toPet(pet.id, pet), `/pets/${at}/id`);
   });
-  orders.forEach(({ id, ...fields }, at) => {
-    add(store.orders, id, { id, ...fields }, `/orders/${at}/id`);
+  orders.forEach((order, at) => {
+    add(store.orders, order.id, toOrder(order.id, order), `/orders/${at}/id`);
   });
   const items: NonNullable<typeof inventory> =
     inventory ?? pets.map(({ id }) => ({ petId: id, quantity: 0 }));

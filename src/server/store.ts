@@ -1,4 +1,5 @@
 import type { NounName } from '../api/nouns.ts';
+import { defaultStatus } from '../api/record-values.ts';
 import type { NewRecord, PetStatus } from '../api/schemas.ts';
 import { printJson } from '../process/exact-json.ts';
 import { indexOfId } from '../process/sorted.ts';
@@ -78,9 +79,7 @@ export class Collection<Value extends object = object> {
       at += 1
     ) {
       const stored = this.ordered[at] as StoredRecord<Value>;
-      // An order that does not say whether it is complete is open.
-      if (conditions.every(([field, value]) => (stored.record[field] ?? false) === value))
-        records.push(stored);
+      if (conditions.every(([field, value]) => stored.record[field] === value)) records.push(stored);
     }
     if (records.length <= limit) return { records, after: undefined };
     records.pop();
@@ -105,8 +104,18 @@ type StoredPet = RecordWithId<'pets'> & { readonly status: PetStatus };
 /** An inventory entry. Its status is the status of the pet. */
 type StoredItem = NewRecord<'inventory'> & { readonly petId: bigint };
 
-export function toPet(id: bigint, { status = 'available', ...fields }: NewRecord<'pets'>): StoredPet {
+type StoredOrder = RecordWithId<'orders'> & { readonly complete: boolean };
+
+export function toPet(id: bigint, { status = defaultStatus, ...fields }: NewRecord<'pets'>): StoredPet {
   return { id, ...fields, status };
+}
+
+/** @param order its own id, if it has one, is not taken. */
+export function toOrder(
+  id: bigint,
+  { id: _, complete = false, ...fields }: NewRecord<'orders'> & { readonly id?: unknown },
+): StoredOrder {
+  return { id, ...fields, complete };
 }
 
 /** A pet store in memory. The handlers keep to its rules. */
@@ -115,8 +124,7 @@ export class Store {
   id: string | undefined;
   readonly categories = new Collection<RecordWithId<'categories'>>();
   readonly pets = new Collection<StoredPet>();
-  /** An order is open unless it says that it is complete. */
-  readonly orders = new Collection<RecordWithId<'orders'>>();
+  readonly orders = new Collection<StoredOrder>();
   /** Inventory entries by the id of their pet. */
   readonly inventory = new Collection<StoredItem>();
 }

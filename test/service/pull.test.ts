@@ -87,7 +87,7 @@ test('records that do not fit together are an error that names the first, and no
   expect(refused.stderr).toMatch(
     /cannot be kept as they are: \/inventory\/\d+\/petId: is not a pet .*\nhint: pull again/,
   );
-  for (const id of [1n, 2n]) store.orders.put(id, { id, quantity: -1 });
+  for (const id of [1n, 2n]) store.orders.put(id, { id, quantity: -1, complete: false });
   expect((await run('offline pull --yes')).stderr).toMatch(/\/orders\/0\/quantity: .*\d \(and 1 more\)\n$/);
 });
 
