@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
+import { type CellDialect, csv, tsv } from '../output/cells.ts';
 import { InputError, systemReason } from '../process/errors.ts';
 import { readFileOrStdin } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
@@ -100,9 +101,23 @@ export function splitInput(
   const [, separator] = /^sep=([,;\t|])(?=[\r\n]|$)/i.exec(text) ?? [];
   const table = separator === undefined ? text : text.slice('sep=;'.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(table, isColumn));
-  return delimiter === '\t' && !hasQuotedCell(table)
-    ? { format: { kind: 'tsv', delimiter }, records: splitTsv(table, name) }
-    : { format: { kind: 'csv', delimiter }, records: splitCsv(table, name, delimiter) };
+  const isPlain = delimiter === '\t' && !hasQuotedCell(table);
+  const format: InputFormat = { kind: isPlain ? 'tsv' : 'csv', delimiter };
+  return { format, records: splitTable(table, name, format) };
+}
+
+/** Splits the text of a table into its records. */
+export function splitTable(
+  text: string,
+  name: string,
+  { kind, delimiter }: InputFormat,
+): SplitInput['records'] {
+  return kind === 'tsv' ? splitTsv(text, name) : splitCsv(text, name, delimiter);
+}
+
+/** Returns how the cells of a table are written. */
+export function dialectOf({ kind }: InputFormat): CellDialect {
+  return kind === 'tsv' ? tsv : csv;
 }
 
 const kinds: Readonly<Record<string, InputFormat['kind']>> = {

@@ -1,9 +1,8 @@
 import type { Fields } from '../api/record-values.ts';
-import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, ignoredColumns, isColumn } from './field-columns.ts';
-import { type InputFile, type InputFormat, isTable, splitInput } from './input-file.ts';
+import { dialectOf, type InputFile, type InputFormat, isTable, splitInput } from './input-file.ts';
 import { type SplitRecord, toItem } from './splitters.ts';
 
 /** A row of an input: the values that a command reads from a record. */
@@ -144,9 +143,9 @@ type RecordReader = (split: SplitRecord) => InputRecord;
 function tableReader(
   fields: FieldNames,
   header: readonly (string | undefined)[],
-  { kind }: InputFormat,
+  format: InputFormat,
 ): RecordReader {
-  const toText = kind === 'csv' ? withoutGuard : (cell: string) => cell;
+  const { unguard } = dialectOf(format);
   const columns = columnsOf(fields, header);
   const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
@@ -157,7 +156,7 @@ function tableReader(
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of fieldColumns) {
       const cell = cells[index];
-      values[name] = cell === undefined ? undefined : toText(cell);
+      values[name] = cell === undefined ? undefined : unguard(cell);
     }
     return { line, text, values, columns, isOfTable: true };
   };

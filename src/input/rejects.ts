@@ -1,14 +1,13 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { basename, extname, relative, resolve } from 'node:path';
-import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { CliError, fileError, systemCode } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { replaceFileSync } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
-import { type InputFile, type InputFormat, isTable } from './input-file.ts';
+import { dialectOf, type InputFile, type InputFormat, isTable, splitTable } from './input-file.ts';
 import { rowOrError } from './read-records.ts';
-import { splitCsv, toItem } from './splitters.ts';
+import { toItem } from './splitters.ts';
 
 /** A row that was not written, and the reason. */
 export interface Reject {
@@ -100,23 +99,15 @@ function rejectCells({ line, state, reason: { status, code, message } = {} }: Re
   return [line, state, status, toSafeText(code), toSafeText(message)];
 }
 
-function* tableLines(
-  { kind, delimiter }: InputFormat,
-  header: string,
-  rejects: readonly Reject[],
-): Generator<string> {
-  const [toCell, guard] =
-    kind === 'tsv'
-      ? [tsvCell, (text: string) => text]
-      : [(text: string) => quoteCell(text, delimiter), withGuard];
-  const toText = (cells: readonly string[]) => cells.map(toCell).join(delimiter);
+function* tableLines(format: InputFormat, header: string, rejects: readonly Reject[]): Generator<string> {
+  const { delimiter } = format;
+  const { toCell, guard } = dialectOf(format);
+  const toText = (cells: readonly string[]) => cells.map((cell) => toCell(cell, delimiter)).join(delimiter);
   const noteText = (notes: readonly Note[]) =>
     toText(notes.map((note) => (typeof note === 'string' ? guard(note) : String(note ?? ''))));
-  const cellsOf = (text: string): readonly string[] =>
-    kind === 'tsv' ? text.split('\t') : (splitCsv(text, '', delimiter).next().value?.cells ?? []);
+  const cellsOf = (text: string) => splitTable(text, '', format).next().value?.cells ?? [];
   const columns = cellsOf(header);
   const inputColumns = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
-  const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;
   /** Returns the text of a row with as many cells as the header has, so that the notes are below their columns. */
   const inHeader = (text: string): string => {
     const cells = cellsOf(text);
@@ -124,7 +115,7 @@ function* tableLines(
       return text + delimiter.repeat(columns.length - cells.length);
     const inputCells = inputColumns.map((index) => cells[index] ?? '');
     const surplus = cells.slice(columns.length).filter((cell) => cell.trim() !== '');
-    return join([...inputCells.slice(0, -1), [inputCells.at(-1), ...surplus].join(delimiter)]);
+    return toText([...inputCells.slice(0, -1), [inputCells.at(-1), ...surplus].join(delimiter)]);
   };
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)

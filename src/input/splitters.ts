@@ -1,3 +1,4 @@
+import { unescapeCell } from '../output/cells.ts';
 import { InputError, messageOf, ValueError } from '../process/errors.ts';
 import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
 
@@ -131,12 +132,8 @@ export function hasQuotedCell(text: string): boolean {
   return /(?:^|[\t\r\n])"(?:[^\t\r\n]*|[^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)/.test(text);
 }
 
-const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
-
 /** Splits tab-separated text as `-o tsv` writes it: a record on each line. */
 export function* splitTsv(text: string, name: string): Generator<SplitRecord, undefined> {
-  const toCell = (cell: string) =>
-    cell.replace(/\\([tnr\\"])/g, (_, letter: string) => escapes[letter] ?? '');
   for (const record of splitLines(text, name))
-    yield { ...record, cells: record.text.split('\t').map(toCell) };
+    yield { ...record, cells: record.text.split('\t').map(unescapeCell) };
 }

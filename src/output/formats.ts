@@ -1,7 +1,8 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { escapeSurrogates, sanitize } from '../process/text.ts';
+import { type CellDialect, csv, tsv } from './cells.ts';
 import { cellText } from './columns.ts';
-import type { Print, PrintJob } from './print-job.ts';
+import type { Print } from './print-job.ts';
 import { printTable } from './table.ts';
 
 /** Prints one JSON document: an array, or an object. It is indented on a terminal, otherwise compact. */
@@ -39,89 +40,34 @@ const printYaml: Print = async function* (job, pieces) {
   if (isEmpty) yield '[]\n';
 };
 
-/** Prints CSV (RFC 4180), but with LF at the end of a line. Text that a spreadsheet would run as a formula gets a leading `'`. */
-const printCsv: Print = (job, pieces) => {
-  const toSafe = safeText(job, '\t\n');
-  return printDelimited(job, pieces, ',', (value) =>
-    quoteCell(toSafe(typeof value === 'string' ? withGuard(value) : cellText(value)), ','),
-  );
-};
-
-/** Quotes a cell if RFC 4180 requires it. With tabs as delimiters, also if a reader could take a backslash for an escape. */
-export function quoteCell(cell: string, delimiter: string): string {
-  const needsQuotes = delimiter === '\t' ? /["\r\n\\]/ : /["\r\n]/;
-  const isPlain = !needsQuotes.test(cell) && !cell.includes(delimiter);
-  return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
+/** Makes the function that prints records as lines of cells under a header. A line ends with LF. */
+function printCells({ toCell, guard }: CellDialect, delimiter: string): Print {
+  const cellOf = (value: JsonValue | undefined) =>
+    toCell(typeof value === 'string' ? guard(value) : cellText(value), delimiter);
+  return async function* ({ columns, header, isTerminal }, pieces) {
+    let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
+    for await (const records of pieces) {
+      const lines = records.map((record) =>
+        columns.map((column) => cellOf(column.value(record))).join(delimiter),
+      );
+      yield head + lines.map((line) => `${safeText(line, isTerminal, '\t\n')}\n`).join('');
+      head = '';
+    }
+    yield head;
+  };
 }
-
-/** Matches text that a spreadsheet would run as a formula, also in full-width forms, and such text after a `'`. */
-const formula = /^'*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]/;
-
-/** Puts a `'` before a text that a spreadsheet would run as a formula, and before one that already has such a `'`. */
-export function withGuard(text: string): string {
-  return formula.test(text) ? `'${text}` : text;
-}
-
-/** Removes the `'` of `withGuard`. */
-export function withoutGuard(cell: string): string {
-  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
-}
-
-const tsvEscapes: Readonly<Record<string, string>> = {
-  '\t': '\\t',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
-/** Escapes a cell of tab-separated text. A leading quote is escaped, because readers would take it for the start of a quoted cell. */
-export function tsvCell(text: string): string {
-  return text.replace(/[\t\n\r\\]|^"/g, (character) => tsvEscapes[character] ?? character);
-}
-
-/** Prints tab-separated text. Tab, newline, CR, backslash and a leading quote are `\t \n \r \\ \"`. */
-const printTsv: Print = (job, pieces) => {
-  const toSafe = safeText(job, '');
-  return printDelimited(job, pieces, '\t', (value) => toSafe(tsvCell(cellText(value))));
-};
 
 /** Prints the first column, one id a line. Every record has an id. */
-const printIds: Print = async function* (job, pieces) {
-  const toSafe = safeText(job, '');
+const printIds: Print = async function* ({ columns: [column], isTerminal }, pieces) {
   for await (const records of pieces) {
-    const ids = records.map((record) => cellText(job.columns[0]?.value(record)));
-    yield ids.map((id) => `${toSafe(id)}\n`).join('');
+    const ids = records.map((record) => safeText(cellText(column?.value(record)), isTerminal));
+    yield ids.map((id) => `${id}\n`).join('');
   }
 };
 
-/**
- * Returns a function that makes the text of a cell safe to show on a terminal. In a file or a pipe the text stays unchanged, because
- * it is data.
- *
- * @param allowed the controls that stay unchanged on a terminal too.
- */
-function safeText(
-  { isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>,
-  allowed: string,
-): (text: string) => string {
-  return isTerminal ? (text) => sanitize(text, allowed) : escapeSurrogates;
-}
-
-async function* printDelimited<Entity>(
-  { columns, header }: PrintJob<Entity>,
-  pieces: AsyncIterable<readonly Entity[]>,
-  delimiter: string,
-  toCell: (value: JsonValue | undefined) => string,
-): AsyncGenerator<string> {
-  let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
-  const line = (record: Entity) =>
-    `${columns.map((column) => toCell(column.value(record))).join(delimiter)}\n`;
-  for await (const records of pieces) {
-    yield head + records.map(line).join('');
-    head = '';
-  }
-  yield head;
+/** Makes data safe to show on a terminal. In a file or a pipe it stays unchanged. @param allowed the controls that stay on a terminal too. */
+function safeText(text: string, isTerminal: boolean, allowed = ''): string {
+  return isTerminal ? sanitize(text, allowed) : escapeSurrogates(text);
 }
 
 interface Format {
@@ -159,12 +105,12 @@ const formatTable = {
     summary:
       "RFC 4180 with LF. Text that a spreadsheet would run as a formula gets a leading ', which --from removes",
     content: 'cells',
-    print: printCsv,
+    print: printCells(csv, ','),
   },
   tsv: {
     summary: 'tab, newline, CR, backslash and a leading quote as \\t, \\n, \\r, \\\\ and \\"; never quotes',
     content: 'cells',
-    print: printTsv,
+    print: printCells(tsv, '\t'),
   },
   yaml: {
     summary: 'a YAML document, texts in quotes',

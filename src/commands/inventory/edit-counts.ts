@@ -7,7 +7,7 @@ import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type CheckedInput, readRows } from '../../input/read-rows.ts';
-import { quoteCell } from '../../output/formats.ts';
+import { csv } from '../../output/cells.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
@@ -52,9 +52,9 @@ async function readEditText(context: Context, below: number | undefined) {
     const { petId, quantity } = item;
     if (below !== undefined && !(quantity < below)) continue;
     counts.set(petId, quantity);
-    const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
-    const itemStatus = quoteCell(sanitize(item.status ?? ''), ',');
-    lines.push(`${petId},"${name}",${quantity},${quantity},${itemStatus}`);
+    const texts = [nameById.get(petId) ?? '', item.status ?? ''];
+    const [name, status] = texts.map((text) => csv.toCell(sanitize(text), ','));
+    lines.push(`${petId},${name},${quantity},${quantity},${status}`);
   }
   return { text: `${lines.join('\n')}\n`, counts };
 }
