@@ -5,15 +5,21 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { leanPackages } from './lean-packages.mjs';
 
 const outdir = 'dist';
 /** The packages that most commands load. They are part of the bundle of the program, and so of its code cache. */
 const packagesInside = ['commander', 'conf', 'valibot'];
-// The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
-const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
+// What the bundle of a package begins with, if that is not the package itself.
+const entries = {
+  // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
+  yaml: resolve('node_modules/yaml/browser/index.js'),
+  // Only parts of these packages are used, and the whole takes longer to load.
+  '@inquirer/prompts': resolve('.ci/parts/inquirer.mjs'),
+  undici: resolve('.ci/parts/undici.mjs'),
+};
 const common = {
   bundle: true,
   metafile: true,
@@ -55,14 +61,7 @@ const packagesApart = {
       if (kind === 'entry-point' || path.startsWith('node:') || packagesInside.includes(path))
         return undefined;
       const file = `${path.replace('@', '').replaceAll('/', '-').replace(/\.js$/, '')}.js`;
-      packages.set(file, alias[path] ?? path);
-      return { path: `../dist/${file}`, external: true };
-    });
-    // These import parts of a package: all of it would take longer to load.
-    onResolve({ filter: /\/(inquirer|undici-parts)\.ts$/ }, ({ path, kind, resolveDir }) => {
-      if (kind === 'entry-point') return undefined;
-      const file = `${basename(path, '.ts')}.js`;
-      packages.set(file, resolve(resolveDir, path));
+      packages.set(file, entries[path] ?? path);
       return { path: `../dist/${file}`, external: true };
     });
   },
@@ -99,7 +98,7 @@ await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(package
 const tree = resolve(outdir, 'tree.js');
 await build({
   ...common,
-  alias,
+  alias: { yaml: entries.yaml },
   plugins: [rawText, leanPackages],
   stdin: {
     contents: `export { makeHelpFiles } from './cli/help.ts';

@@ -27,7 +27,7 @@ const pageSize = 10;
 
 /** Creates the prompt of a terminal, drawn on stderr. */
 export async function createPrompt(io: Io, options: PromptOptions): Promise<Prompt> {
-  const { input, confirm, select } = await import('./inquirer.ts');
+  const { input, confirm, select } = await import('@inquirer/prompts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   return {
     async text(question, parse) {

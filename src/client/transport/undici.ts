@@ -32,7 +32,7 @@ async function openDispatcher(
   { baseUrl, tls, connections }: TransportOptions,
   proxy: HttpProxy | undefined,
 ): Promise<Dispatcher> {
-  const { buildConnector, Pool, ProxyAgent } = await import('./undici-parts.ts');
+  const { buildConnector, Pool, ProxyAgent } = await import('undici');
   const url = new URL(baseUrl);
   const { origin, protocol } = url;
   const { host, servername } = socketTarget(url);
