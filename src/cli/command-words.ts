@@ -33,6 +33,7 @@ export interface WordTable {
   /** The flags that every command takes. */
   readonly flags: readonly WordSlot[];
   readonly commands: Readonly<Record<string, CommandWords>>;
+  /** The words after `petstore help` that name a page about several commands. */
   readonly topics: readonly string[];
 }
 
@@ -69,20 +70,6 @@ interface Completion {
 
 /** The names of files, which the shell offers at the line `:file`. */
 const files: readonly Offer[] = [];
-
-/** The words after `petstore help` that name a page about several commands. */
-export const topicNames = [
-  'flags',
-  'environment',
-  'exit-codes',
-  'formats',
-  'runs',
-  'deliveries',
-  'limits',
-  'checks',
-  'ci',
-  'gateways',
-] as const;
 
 /** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';

@@ -5,7 +5,6 @@ import {
   pageBreak,
   pagesFile,
   tableFile,
-  topicNames,
   type WordSlot,
   type WordTable,
 } from './command-words.ts';
@@ -28,14 +27,15 @@ import {
 export async function makeHelpFiles(program: Command): Promise<Readonly<Record<string, string>>> {
   const nodes: CommandNode[] = [];
   for await (const node of commandsOf(program)) nodes.push(node);
-  const topics = await readTopics();
+  const { introduction, ...topics } = await readTopics();
+  const topicNames = Object.keys(topics);
   const pages = [
-    `introduction\n${topics.introduction}`,
-    ...topicNames.map((name) => `help ${name}\n${topics[name]}`),
-    ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node)}`),
+    `introduction\n${introduction}`,
+    ...Object.entries(topics).map(([name, page]) => `help ${name}\n${page}`),
+    ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node, topicNames)}`),
   ];
   return {
-    [tableFile]: JSON.stringify(makeTable(nodes)),
+    [tableFile]: JSON.stringify(makeTable(nodes, topicNames)),
     [pagesFile]: pages.join(pageBreak),
   };
 }
@@ -53,7 +53,7 @@ export async function* commandsOf(
     yield* commandsOf(await loadCommand(entry), [...path, entry.name]);
 }
 
-function makeTable(nodes: readonly CommandNode[]): WordTable {
+function makeTable(nodes: readonly CommandNode[], topics: readonly string[]): WordTable {
   const commands = nodes.map(({ path, command }): [string, CommandWords] => {
     const action = actionOf(command);
     const words = {
@@ -72,7 +72,7 @@ function makeTable(nodes: readonly CommandNode[]): WordTable {
   return {
     commands: Object.fromEntries(commands),
     flags: Object.values(globalFlags).map(toSlot),
-    topics: topicNames,
+    topics,
   };
 }
 
@@ -81,7 +81,7 @@ function toSlot({ syntax, summary, choices, offers = [], isList = false }: Flag)
 }
 
 /** Returns the help of a command. Commander formats all but the examples. */
-function commandHelpText({ path, command }: CommandNode): string {
+function commandHelpText({ path, command }: CommandNode, topicNames: readonly string[]): string {
   const description = [(isGroup(command) ? undefined : command.description) ?? command.summary].flat();
   const page = new Parser(command.name)
     .usage(usageOf(path, command))
@@ -104,7 +104,7 @@ function commandHelpText({ path, command }: CommandNode): string {
     subcommandTerm: (verb: Parser) => [verb.name(), ...verb.aliases()].join(', '),
   });
   const examples = ['Examples:', ...command.examples].join('\n  ');
-  return `${help.formatHelp(page, help)}\n${examples}\n\n${blockText(footerOf(path, command))}\n`;
+  return `${help.formatHelp(page, help)}\n${examples}\n\n${blockText(footerOf(path, command, topicNames))}\n`;
 }
 
 /** Returns the usage of a command, such as `petstore pets get [flags] <id or name...>`. */
@@ -118,7 +118,7 @@ function usageOf(path: readonly string[], command: Action | Group): string {
   ].join(' ');
 }
 
-function footerOf(path: readonly string[], command: Action | Group): string {
+function footerOf(path: readonly string[], command: Action | Group, topicNames: readonly string[]): string {
   if (path.length === 0)
     return `\`petstore <command> --help\` shows more; \`petstore help <topic>\` explains what several commands share: ${topicNames.join(', ')}.`;
   if (isGroup(command)) return `\`${commandName(path)} <verb> --help\` shows the flags of a verb.`;
