@@ -10,7 +10,7 @@ import {
   readTable,
   type WordTable,
 } from './cli/command-words.ts';
-import { isColored } from './output/style.ts';
+import { colorModes, isColored } from './output/style.ts';
 
 /**
  * Answers a line without loading the program: help, a completion of fixed words, or an unknown command. bin/petstore.js calls this
@@ -63,7 +63,8 @@ function refuse({ message, hint }: { readonly message: string; readonly hint: st
 function isStyled(descriptor: number): boolean {
   const stream = descriptor === 1 ? 'stdout' : 'stderr';
   const isTerminal = fstatSync(descriptor).isCharacterDevice() && process[stream].isTTY;
-  return isColored({ isTerminal }, process.env, 'auto');
+  const mode = colorModes.find((each) => each === process.env.PETSTORE_COLOR) ?? 'auto';
+  return isColored({ isTerminal }, process.env, mode);
 }
 
 /** Writes a text. @returns the exit code, or undefined if the stream takes nothing, because the program must then report why. */

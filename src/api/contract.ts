@@ -63,6 +63,12 @@ export function requireOperation(contract: Contract, id: OperationId): Operation
   );
 }
 
+/** Returns true if the service offers a way to read a record: by itself, or in its list. */
+export function canRead({ operations }: Contract, noun: NounName): boolean {
+  const { get, list } = nouns[noun].operations;
+  return operations.has(get) || operations.has(list);
+}
+
 /** Returns what the description of a service states about an answer with this status. */
 export function statedResponse({ responses }: Operation, status: number): DocumentedResponse | undefined {
   return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;

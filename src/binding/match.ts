@@ -184,7 +184,7 @@ function toNestedCandidate(
   if (!nouns[noun].isCount || !takesId(id) || !hasOneId || !mayBe(tableOperation, operation))
     return undefined;
   const byHand = { why: 'its path is below that of a pet', flags: mapFlag(id, operation) };
-  return { operation, obstacle: obstacleTo(tableOperation, operation) ?? byHand };
+  return { operation, obstacle: operation.obstacle ?? obstacleTo(tableOperation, operation) ?? byHand };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */

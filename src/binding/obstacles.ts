@@ -31,7 +31,7 @@ function changingWordIn(name: string, pattern = changingWord): string | undefine
   return singularWords(name).find((word) => pattern.test(word));
 }
 
-/** Finds out why an operation cannot be called as one of the table, whatever its path is. */
+/** Finds out why an operation that can be called cannot be called as one of the table, whatever its path is. */
 export function obstacleTo(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -50,7 +50,6 @@ const methodsFor: Readonly<Record<Method, readonly Method[]>> = {
 
 function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
   const { body, bodyTypes } = operation;
-  if (operation.obstacle) return operation.obstacle;
   const methods = methodsFor[tableOperation.method];
   if (!methods.includes(operation.method))
     return { why: `${tableOperation.id} needs ${methods.join(' or ')}` };

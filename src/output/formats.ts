@@ -1,8 +1,7 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { escapeSurrogates, sanitize } from '../process/text.ts';
 import { type CellDialect, csv, tsv } from './cells.ts';
-import { cellText } from './columns.ts';
-import type { Print } from './print-job.ts';
+import { cellText, type Print } from './columns.ts';
 import { printTable } from './table.ts';
 
 /** Prints one JSON document: an array, or an object. It is indented on a terminal, otherwise compact. */

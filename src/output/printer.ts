@@ -1,9 +1,16 @@
 import type { Io, OutputStream } from '../process/io.ts';
 import { countText } from '../process/text.ts';
-import { type Column, cellText, compareBy, pickColumns, type View } from './columns.ts';
+import {
+  type Column,
+  cellText,
+  compareBy,
+  type PrintJob,
+  pickColumns,
+  piecesOf,
+  type View,
+} from './columns.ts';
 import { formats, type OutputFormat } from './formats.ts';
 import type { Notice, Notices } from './messages.ts';
-import { type PrintJob, piecesOf } from './print-job.ts';
 import { type ColorMode, createStyle } from './style.ts';
 
 interface PrinterOptions {

@@ -1,6 +1,5 @@
 import { minuteText, sanitize } from '../process/text.ts';
-import { type Column, cellText } from './columns.ts';
-import { type Print, type PrintJob, piecesOf } from './print-job.ts';
+import { type Column, cellText, type Print, type PrintJob, piecesOf } from './columns.ts';
 import { paintState } from './style.ts';
 
 /** Prints a table: framed on a terminal, else as aligned columns. */

@@ -1,4 +1,4 @@
-import { lackingFields, takesField } from '../api/contract.ts';
+import { canRead, lackingFields, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import { categoryName, type Fields, type ServiceRecord } from '../api/record-values.ts';
 import { canAsk, confirmWrite, whyNotAsked } from '../asking.ts';
@@ -110,9 +110,8 @@ export async function deleteRecords(
     id,
     intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
   }));
-  const { get, list } = noun.operations;
-  const canRead = [get, list].some((operation) => access.client.contract.operations.has(operation));
-  const how = canRead ? '' : ' by its id, because the service offers no way to read it';
+  const isReadable = canRead(access.client.contract, noun.name);
+  const how = isReadable ? '' : ' by its id, because the service offers no way to read it';
   return writeRecords(access, writes, ({ id = 0n }) => `deleted ${describe([id])}${how}`);
 }
 

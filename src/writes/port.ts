@@ -1,4 +1,4 @@
-import { fieldBounds, hiddenFields, requireOperation, takesField } from '../api/contract.ts';
+import { canRead, fieldBounds, hiddenFields, requireOperation, takesField } from '../api/contract.ts';
 import { isEmbeddedUrl } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
@@ -95,7 +95,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     ({ in: place, required, wireName }) => place === 'header' && required && /^if-match$/i.test(wireName),
   );
   const abilities: Abilities = {
-    canRead: operations.has(ids.get) || operations.has(ids.list),
+    canRead: canRead(client.contract, name),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && (sendsWhole || !run)),
     readsFirst: sendsWhole || needsTag === true,
     createsBy,

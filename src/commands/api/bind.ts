@@ -1,4 +1,4 @@
-import { builtInContract, whyNotDescribed } from '../../api/contract.ts';
+import { builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -49,7 +49,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
       `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
       { hint: hintOfRoutes(routes), code: 'unbound' },
     );
-    const isShort = isText && rows.every(({ why }) => why === whyNotDescribed);
+    const isShort = isText && [...matches.values()].every(({ operations: near }) => near.length === 0);
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
