@@ -77,7 +77,6 @@ export async function connectForChecks(context: Context, strict = false): Promis
     tls: whyNoSocket ?? (await openTlsFiles(context, baseUrl)),
     mask: secrets.mask,
     strict,
-    sendsEtags: settings.get('etags'),
     tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
   };
 }
@@ -94,6 +93,7 @@ async function openClient(
   return createClient({
     ...service,
     limits: chooseLimits(settings, purpose),
+    usesEtags: settings.get('etags'),
     signal: context.stop.abandoned,
     secrets: context.secrets,
     observe: createObserver(context, purpose),

@@ -46,9 +46,9 @@ export function isDateTime(value: string): boolean {
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
 }
 
-/** Returns true if a text is a day in the form of RFC 3339: YYYY-MM-DD. */
+/** Returns true if a text is a day of RFC 3339: YYYY-MM-DD. The month must have it. */
 export function isDay(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text);
+  return isDateTime(`${text}T00:00:00Z`);
 }
 
 /** Converts a day to a date-time, its first moment in UTC. Any other text stays. */
@@ -59,7 +59,8 @@ export function toDateTime(text: string): string {
 /** Returns the instant of a date-time or a day. @see toDateTime */
 export function toInstant(text: string): number | undefined {
   const dateTime = toDateTime(text);
-  return isDateTime(dateTime) ? Date.parse(dateTime) : undefined;
+  // JavaScript has no leap seconds.
+  return isDateTime(dateTime) ? Date.parse(dateTime.replace(/:60(?=[.Zz+-])/, ':59')) : undefined;
 }
 
 export interface ServiceRecord<Members = JsonObject> {

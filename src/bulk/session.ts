@@ -116,9 +116,9 @@ async function openSources(context: Context, log: RunLog): Promise<SessionSource
   const { noun, flags } = log.header;
   const client = await context.client('bulk');
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
-  const options = { run: { pace, mayCreate: flags.createMissing }, sendsEtags: settings.get('etags') };
+  const run = { pace, mayCreate: flags.createMissing };
   const sourceOf = (name: NounName) => {
-    return { client, noun: nouns[name], port: createRecordPort(client, name, options) };
+    return { client, noun: nouns[name], port: createRecordPort(client, name, run) };
   };
   const records = sourceOf(noun);
   requireOperations(client, records.port, log);

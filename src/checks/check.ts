@@ -34,8 +34,6 @@ export interface ServiceUnderTest extends Pick<Context, 'flags'> {
   /** The files for a TLS connection to the service, or a clause that says why the checks open no socket. */
   readonly tls: TlsFiles | string;
   readonly tokenHeader: TokenHeader;
-  /** False if the profile says that the service has no useful ETags. */
-  readonly sendsEtags: boolean;
   /** True if warnings, flaky passes, and failures of operations that are not stable are failures. */
   readonly strict: boolean;
   /** Masks the known secrets. */

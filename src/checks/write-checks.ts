@@ -153,8 +153,8 @@ async function writeTestRecord(
   return { ...settled, outcome };
 }
 
-function recordPortOf({ client, sendsEtags }: CheckContext, { noun }: TestKind): RecordPort {
-  return createRecordPort(client, noun.name, { sendsEtags });
+function recordPortOf({ client }: CheckContext, { noun }: TestKind): RecordPort {
+  return createRecordPort(client, noun.name);
 }
 
 /**

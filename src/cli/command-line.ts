@@ -4,7 +4,7 @@ import { requireColumns } from '../output/columns.ts';
 import type { Output, Printer } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
-import { closestWord } from '../process/text.ts';
+import { didYouMean } from '../process/text.ts';
 import {
   asksForHelp,
   findHelp,
@@ -166,14 +166,8 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
   // The value of an unknown flag may be a token.
   const sentence = `${name}: unknown flag '${flagName}${values.length > 0 ? '=…' : ''}'`;
   const names = Object.values(flagsOf(command)).map(nameOf);
-  const near = closestWord(
-    flagName,
-    names.filter((each) => !guardedFlags.includes(each)),
-  );
-  if (near !== undefined) return new UsageError(sentence, `did you mean ${near}?`);
+  const harmless = names.filter((each) => !guardedFlags.includes(each));
   // The words behind it may be its value and a command that has the flag.
-  return new UsageError(
-    sentence,
-    path.length > 0 ? seeHelp : `put a flag of a command after the command; ${seeHelp}`,
-  );
+  const otherHint = path.length > 0 ? seeHelp : `put a flag of a command after the command; ${seeHelp}`;
+  return new UsageError(sentence, didYouMean(flagName, harmless) ?? otherHint);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closestWord } from '../process/text.ts';
+import { didYouMean } from '../process/text.ts';
 
 // The build writes the help pages, and a table of the commands, flags and fixed values. This file answers from the table: which help
 // page a line asks for, which command is unknown, and what the Tab key offers.
@@ -120,8 +120,7 @@ export function findUnknown(
   if (verbs.length === 0 || word === undefined) return undefined;
   const name = ['petstore', path].join(' ').trimEnd();
   const names = verbs.flatMap((verb) => [verb, ...(findVerb(table, path, verb)?.aliases ?? [])]);
-  const near = closestWord(word, names);
-  const hint = near === undefined ? `see \`${name} --help\`` : `did you mean ${near}?`;
+  const hint = didYouMean(word, names) ?? `see \`${name} --help\``;
   return { message: `${name}: unknown command '${word}'`, hint };
 }
 

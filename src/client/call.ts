@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly whyNoCredential?: string | undefined;
   readonly transport: Transport;
   readonly limits: CallLimits;
+  /** False if the settings say that the ETags of the service cannot be used. Readings then have none. */
+  readonly usesEtags: boolean;
   /** Aborted when requests in flight are abandoned. */
   readonly signal: AbortSignal;
   /** Masked in each text of the service that an error quotes. */

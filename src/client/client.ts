@@ -85,7 +85,7 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
       const { headers } = answer;
       const tag = headers.etag;
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
-      const etag = tag?.startsWith('W/') ? undefined : tag;
+      const etag = !service.usesEtags || tag?.startsWith('W/') ? undefined : tag;
       const { fields, original } = value as ServiceRecord;
       return { fields, original, etag, age: headers.age };
     },

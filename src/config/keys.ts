@@ -4,7 +4,7 @@ import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
 import { parseAt, parseChoice, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { closestWord } from '../process/text.ts';
+import { didYouMean } from '../process/text.ts';
 
 interface KeyRule {
   readonly summary: string;
@@ -141,8 +141,7 @@ export function keySummary(key: SettingKey): string {
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
   const ways = 'a token is not stored: set token-file or token-command, or give it in PETSTORE_TOKEN';
-  const near = closestWord(key, settingKeys);
-  const hint = near === undefined ? `keys are ${settingKeys.join(', ')}` : `did you mean ${near}?`;
+  const hint = didYouMean(key, settingKeys) ?? `keys are ${settingKeys.join(', ')}`;
   throw new UsageError(`unknown key '${key}'`, key === 'token' ? ways : hint);
 }
 

@@ -141,14 +141,15 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Finds the candidate nearest to a word, if at most two letters and at most half of the word differ. For "did you mean". */
-export function closestWord(word: string, candidates: readonly string[]): string | undefined {
+/** Returns `did you mean --fields?` for the candidate nearest to a word, if at most two letters and at most half of the word differ. */
+export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((a, b) => a.distance - b.distance);
   // Without the second limit, every word of two letters would be near every word of one letter.
   const maxDistance = Math.min(2, Math.floor(word.length / 2));
-  return ranked[0] !== undefined && ranked[0].distance <= maxDistance ? ranked[0].candidate : undefined;
+  const [nearest] = ranked;
+  return nearest && nearest.distance <= maxDistance ? `did you mean ${nearest.candidate}?` : undefined;
 }
 
 /** Returns the Levenshtein distance: the number of letters to insert, delete or replace. */

@@ -5,6 +5,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientPurpose, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
+import type { Output } from '../output/printer.ts';
 import { foldCase } from '../process/text.ts';
 import { Names } from './names.ts';
 import { createView, isIdText, type NamedRecord, shownReference } from './record-fields.ts';
@@ -83,6 +84,17 @@ export function withNames(
     original,
     referenceName: nameById.get(fields[field] as bigint),
   }));
+}
+
+/** Returns the output of a command that names its records, with the names that they show. @param count how many it names; one is not a list. */
+export async function recordsOutput(
+  access: RecordAccess,
+  records: readonly ServiceRecord[],
+  count: number,
+): Promise<Output> {
+  const namedRecords = withNames(access, records, await readNames(access));
+  const [record] = namedRecords;
+  return record && count === 1 ? { kind: 'record', record } : { kind: 'list', pages: [namedRecords] };
 }
 
 /** Leaves out the names by which `--from` could not find a record: names of several records, and names that look like ids. */

@@ -16,7 +16,7 @@ import {
 } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { beginNames, openAccess, type RecordAccess, readNames, withNames } from './access.ts';
+import { beginNames, openAccess, type RecordAccess, readNames, recordsOutput, withNames } from './access.ts';
 import { Names } from './names.ts';
 import { type IdOrName, toServiceStatuses } from './record-fields.ts';
 
@@ -161,9 +161,5 @@ export async function getRecords(
   const records = results.filter((result): result is ServiceRecord => !(result instanceof CliError));
   const error = joinErrors(errors, results.length, noun.plural);
   if (records.length === 0) throw error;
-  const namedRecords = withNames(access, records, await readNames(access));
-  const [first] = namedRecords;
-  return first && idsOrNames.length === 1
-    ? { kind: 'record', record: first, error }
-    : { kind: 'list', pages: [namedRecords], error };
+  return { ...(await recordsOutput(access, records, idsOrNames.length)), error };
 }

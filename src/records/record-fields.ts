@@ -170,7 +170,7 @@ export function parseIdOrName(text: string): IdOrName {
 
 /** Parses a date, and returns its first moment in milliseconds of Unix time. @throws ValueError as `parseDate`. */
 export function parseMoment(text: string): number {
-  return Date.parse(toDateTime(parseDate(text)));
+  return toInstant(parseDate(text)) as number;
 }
 
 /** Parses a date: a day, as `YYYY-MM-DD`, `today`, `tomorrow`, `+3d` or `+1w`; or a date-time (RFC 3339). @throws ValueError. */

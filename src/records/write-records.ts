@@ -11,7 +11,7 @@ import { createRecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Row, reasonOf } from '../writes/row.ts';
 import { type SettleResult, settleAll } from '../writes/settle.ts';
-import { type RecordAccess, readNames, withNames } from './access.ts';
+import { type RecordAccess, recordsOutput } from './access.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
@@ -35,9 +35,8 @@ export async function writeRecords(
   deletionText?: (row: Row) => string,
 ): Promise<Output> {
   const { context, client, noun } = access;
-  const { settings, flags } = context;
-  const { stop } = context;
-  const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
+  const { settings, flags, stop } = context;
+  const port = createRecordPort(client, noun.name);
   const settledRows = new Map<Row, SettleResult>();
   const keeper = {
     keepOutcome: async (row: Row, settled: SettleResult) => {
@@ -92,12 +91,8 @@ async function toOutput(
     row.intent.kind === 'remove' ? [] : (settled?.record ?? []),
   );
   if (records.length === 0) return { kind: 'nothing', error };
-  const namedRecords = withNames(access, records, await readNames(access));
-  const [record] = namedRecords;
   const warningIfUnprinted = `${done.length} of ${results.length} ${access.noun.plural} are done, but could not be printed`;
-  return record && results.length === 1
-    ? { kind: 'record', record, error, warningIfUnprinted }
-    : { kind: 'list', pages: [namedRecords], error, warningIfUnprinted };
+  return { ...(await recordsOutput(access, records, results.length)), error, warningIfUnprinted };
 }
 
 function isDone(settled: SettleResult | undefined): boolean {

@@ -64,16 +64,14 @@ export interface RecordPort {
   send(request: OperationRequest, options: Pick<CallOptions, 'retries' | 'deadlineMs'>): Promise<JudgedWrite>;
 }
 
-interface PortOptions {
-  /** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
-  readonly run?: { readonly pace: Pace; readonly mayCreate: boolean | undefined };
-  /** False if the profile says that the ETags of the service cannot be used. */
-  readonly sendsEtags: boolean;
+/** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
+interface RunOptions {
+  readonly pace: Pace;
+  readonly mayCreate: boolean | undefined;
 }
 
 /** Creates the port of a noun. Its `prepareRequest` throws a UsageError if the service lacks the operation. */
-export function createRecordPort(service: Client, name: NounName, options: PortOptions): RecordPort {
-  const { run, sendsEtags } = options;
+export function createRecordPort(service: Client, name: NounName, run?: RunOptions): RecordPort {
   const client = run ? service.withOptions({ pace: run.pace }) : service;
   const { operations } = client.contract;
   const noun: Noun = nouns[name];
@@ -108,9 +106,7 @@ export function createRecordPort(service: Client, name: NounName, options: PortO
     limits: service.limits,
     isRun: run !== undefined,
     async read(id, options, isOffList = false) {
-      const toReading = (record: ServiceRecord): Reading => ({
-        record: sendsEtags ? record : { ...record, etag: undefined },
-      });
+      const toReading = (record: ServiceRecord): Reading => ({ record });
       const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.sender === 'service' || isOffList) return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
