@@ -5,6 +5,7 @@ import { printJson } from '../process/exact-json.ts';
 const statuses = {
   invalid_parameter: 400,
   invalid_json: 400,
+  invalid_request: 400,
   unauthorized: 401,
   forbidden_origin: 403,
   not_found: 404,

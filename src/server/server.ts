@@ -87,6 +87,13 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
     }
   };
   server.on('request', respond);
+  server.on('clientError', (_, socket) => {
+    // The client may have gone.
+    if (!socket.writable) return;
+    const { body } = new Refusal('invalid_request', 'this is not a request of HTTP/1.1').toResponse();
+    const head = `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json`;
+    socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  });
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw new CliError('failed', `listen on ${host}:${port}: ${systemReason(error)}`, {
       cause: error,
