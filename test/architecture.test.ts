@@ -21,11 +21,11 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   yaml: { files: ['src/process/exact-yaml.ts'], heavy: true },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
   'fast-string-width': { files: ['src/output/table.ts'], heavy: true },
-  undici: { files: ['src/client/transport/undici-parts.ts', 'src/client/transport/undici.ts'] },
+  undici: { files: ['src/client/transport/undici.ts'] },
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   conf: { files: ['src/config/file.ts'] },
-  '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
+  '@inquirer/prompts': { files: ['src/input/prompt.ts'] },
 };
 
 /** Files and folders from the outside in: each imports from its own layer or from a later one. */

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { parseChoice } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
-import { isIdText, isOpen, statusesOf } from '../records/record-fields.ts';
+import { isIdText, isOpenOrder, statusesOf } from '../records/record-fields.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
@@ -126,7 +126,7 @@ function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly Recor
   const nameOf = (petId: bigint | null | undefined) =>
     petId === null || petId === undefined ? '?' : (names.get(petId) ?? `pet ${petId}`);
   return orders
-    .filter(isOpen)
+    .filter(isOpenOrder)
     .map(({ id, petId, quantity }) => ({ word: `${id}`, summary: `${quantity ?? '?'} of ${nameOf(petId)}` }));
 }
 

@@ -10,7 +10,7 @@ import type { Column } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
-import { isOpen, isOverdue } from '../records/record-fields.ts';
+import { isOpenOrder, isOverdue } from '../records/record-fields.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -86,7 +86,7 @@ async function readOverview(client: Client, below: number) {
   const lowest = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
-  const openOrders = orders?.filter(isOpen).sort(byShipDate);
+  const openOrders = orders?.filter(isOpenOrder).sort(byShipDate);
   const overview = {
     pets: pets ? countStatuses(pets, requireOperation(contract, 'listPets')) : null,
     inventory:

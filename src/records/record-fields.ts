@@ -140,7 +140,7 @@ export function recordsText(
 }
 
 /** Returns true unless an order says that it is complete. */
-export function isOpen({ complete }: RecordOf<'orders'>): boolean {
+export function isOpenOrder({ complete }: RecordOf<'orders'>): boolean {
   return complete !== true;
 }
 
@@ -152,7 +152,7 @@ export function isOverdue(order: RecordOf<'orders'>): boolean {
 /** Returns true if an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
 export function isDueBefore(order: RecordOf<'orders'>, momentMs: number): boolean {
   const { shipDate } = order;
-  return isOpen(order) && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
+  return isOpenOrder(order) && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
 }
 
 /** The id of a record, or a name that is looked up. */

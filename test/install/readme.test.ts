@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { topicNames } from '../../src/cli/command-words.ts';
+import { readTable } from '../../src/cli/command-words.ts';
 import { commandsOf } from '../../src/cli/help.ts';
 import { program } from '../../src/commands/index.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -78,7 +78,9 @@ describe('flags', async () => {
   /** Of npm and kubectl. */
   const foreign = ['--global', '--tail', '--max-log-requests', '--termseq'];
   const topics = await Promise.all(
-    topicNames.map(async (name) => [`help ${name}`, (await runCli(['help', name])).stdout] as const),
+    readTable('dist').topics.map(
+      async (name) => [`help ${name}`, (await runCli(['help', name])).stdout] as const,
+    ),
   );
 
   test.each([['README', readme] as const, ...topics])('that %s names exist', (_, text) => {

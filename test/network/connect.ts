@@ -38,6 +38,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     baseUrl,
     transport: await open({ baseUrl, tls, env, connections }),
     headers: { accept: 'application/json' },
+    usesEtags: true,
     limits: { timeoutMs, retries, retriesUnreachable: false },
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),
