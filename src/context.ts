@@ -74,8 +74,11 @@ export function withBasePath(baseUrl: string, basePath: string): string {
   return new URL(baseUrl).pathname === '/' ? baseUrl + basePath : baseUrl;
 }
 
+/** What names the target of a command line. */
+export type CommandFlags = Pick<Context, 'flags'>;
+
 /** Returns a command line with the target of the current one. */
-export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readonly string[]): string {
+export function followUpCommand({ flags }: CommandFlags, words: readonly string[]): string {
   const { profile, 'base-url': baseUrl, offline } = flags;
   const targetFlags = [
     ...(profile === undefined ? [] : ['--profile', profile]),
@@ -87,7 +90,7 @@ export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readon
 
 /** Returns the command that shows the record of a row, or finds one that may have been created. */
 export function showCommand(
-  context: Pick<Context, 'flags'>,
+  context: CommandFlags,
   { name, idField }: Noun,
   { id, intent }: Pick<Row, 'id' | 'intent'>,
 ): string {

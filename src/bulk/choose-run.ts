@@ -1,4 +1,4 @@
-import { type Context, followUpCommand } from '../context.ts';
+import { type CommandFlags, type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { findRun, isOpen, type RunList, requireReadableRuns, runsOnTarget } from './list-runs.ts';
 import {
@@ -8,10 +8,10 @@ import {
   type Run,
   runKinds,
   setsValues,
+  type Target,
   targetName,
 } from './run.ts';
 import { requireSameService } from './same-service.ts';
-import { findTarget } from './target.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
@@ -27,10 +27,10 @@ export type Continuation = 'resume' | 'undo';
 export async function chooseRun(
   context: Context,
   list: RunList,
+  target: Target,
   verb: Continuation,
   id: string | undefined,
 ): Promise<Run | undefined> {
-  const target = await findTarget(context);
   const [last] = runsOnTarget(list, target);
   const run = id === undefined ? last : findRun(list, id);
   requireReadableRuns(list, target, run);
@@ -53,7 +53,12 @@ export async function chooseRun(
 }
 
 /** Finds the newest other run on the same target that can be resumed, or undone. */
-export function findOtherRun(context: Context, list: RunList, verb: Continuation, run: Run): Run | undefined {
+export function findOtherRun(
+  context: CommandFlags,
+  list: RunList,
+  verb: Continuation,
+  run: Run,
+): Run | undefined {
   const canContinue = (other: Run) => {
     if (verb === 'resume') return isOpen(other) && !resumeRefusal(context, list, other);
     const canBeUndone = other.perhapsWrittenCount > 0 && runKinds[other.header.kind].canBeUndone;
@@ -63,7 +68,7 @@ export function findOtherRun(context: Context, list: RunList, verb: Continuation
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(context: Context, list: RunList, run: Run): UsageError | undefined {
+function resumeRefusal(context: CommandFlags, list: RunList, run: Run): UsageError | undefined {
   const { id, undo } = run;
   if (undo)
     return new UsageError(
@@ -93,7 +98,7 @@ function findLaterRun(list: RunList, run: Run): Run | undefined {
 
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
 function undoRefusal(
-  context: Context,
+  context: CommandFlags,
   { id, header, state }: Run,
   askedId: string | undefined,
 ): UsageError | undefined {

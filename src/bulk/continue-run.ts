@@ -1,4 +1,4 @@
-import { type Context, followUpCommand } from '../context.ts';
+import { type CommandFlags, type Context, followUpCommand } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
@@ -18,7 +18,9 @@ export async function nextSessionView(
   id: string | undefined,
 ): Promise<View<object>> {
   const isPlan = sessionMode(context) !== 'write';
-  const run = isPlan ? await chooseRun(context, await listRuns(context.io), verb, id) : undefined;
+  const run = isPlan
+    ? await chooseRun(context, await listRuns(context.io), await findTarget(context), verb, id)
+    : undefined;
   return sessionView(context, run?.header.noun ?? 'inventory');
 }
 
@@ -41,7 +43,7 @@ export async function continueRun(
   const locked = { target, name, flags: { shard: header && verb === 'undo' ? shardOfUndo(header) : shard } };
   using _lock = mode === 'write' ? await lockTarget(context, locked, flags) : undefined;
   const list = await listRuns(context.io);
-  const run = await chooseRun(context, list, verb, id);
+  const run = await chooseRun(context, list, target, verb, id);
   if (!run) {
     const note = `there is no run on this service, so there is nothing to ${verb}: only inventory apply, inventory edit and commands with --from make runs`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['summary', note]] };
@@ -71,7 +73,7 @@ function nextText(list: RunList, verb: Continuation, run: Run): string {
 
 /** Says that nothing is left to do in a run. The exit code repeats its end. */
 function nothingOutput(
-  context: Context,
+  context: CommandFlags,
   verb: Continuation,
   run: Run,
   other: Run | undefined,

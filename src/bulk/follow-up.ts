@@ -1,5 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import { type Context, followUpCommand, showCommand } from '../context.ts';
+import { type CommandFlags, followUpCommand, showCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
 import { type Run, type RunBegin, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
@@ -21,7 +21,7 @@ interface FollowUp {
  * @param lostPart the part of the end of its last session that could not be written, or that a killed session lacks.
  */
 export function followUpOf(
-  context: Context,
+  context: CommandFlags,
   { id, header }: RunBegin,
   rows: readonly RunRow[],
   lostPart?: UnwrittenPart,
@@ -71,7 +71,7 @@ const maxNames = 10;
  * @param findCommand the command that finds the record of the first row, if its id is unknown.
  */
 export function settleFollowUp(
-  context: Context,
+  context: CommandFlags,
   run: string,
   [first = '', ...others]: readonly string[],
   findCommand?: string,
@@ -88,7 +88,7 @@ export function settleFollowUp(
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */
-export function rejectsCommand(context: Context, { header, counts }: Run, file: string): string {
+export function rejectsCommand(context: CommandFlags, { header, counts }: Run, file: string): string {
   const { kind, noun, delivery } = header;
   // The user corrects the invalid rows, so `skipInvalid` is left out. Only a delivery needs its shard, which others may have booked.
   const { map = {}, shard, skipInvalid, ...settings } = header.flags;

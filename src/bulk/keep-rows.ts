@@ -3,7 +3,7 @@ import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { countText } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
-import { type Outcome, outcomeOf, reasonOf } from '../writes/row.ts';
+import { type Outcome, outcomeOf, type PlannedWrite, reasonOf } from '../writes/row.ts';
 import type { RowKeeper, SettleResult } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import type { RunEvent } from './run-events.ts';
@@ -18,14 +18,7 @@ const maxPlainSets = 512;
 const maxOtherRows = 64;
 
 /** Returns the rows that share the next mark, beginning at an index. */
-function rowsOfMark(
-  {
-    rowsToWrite,
-    concurrency,
-    canReadEach,
-  }: Pick<KeeperOptions, 'rowsToWrite' | 'concurrency' | 'canReadEach'>,
-  from: number,
-): RunRow[] {
+function rowsOfMark({ rowsToWrite, concurrency, canReadEach }: KeeperOptions, from: number): RunRow[] {
   const maxSharing = ({ intent, planned }: RunRow) => {
     // After a kill only a person can settle a marked create, or a marked row that cannot be read by itself.
     if (planned?.action === 'create' || !canReadEach) return concurrency;
@@ -39,23 +32,6 @@ function rowsOfMark(
     rows.push(row);
   }
   return rows;
-}
-
-/** Marks rows, and returns when the mark is on the disk. @throws CliError as `Journal.sync`. */
-function keepMark(journal: Journal, mark: Extract<RunEvent, { kind: 'mark' }>): void {
-  journal.append([mark]);
-  journal.sync();
-}
-
-/** Writes to the journal. If that fails, stops the run and returns false. */
-function writeOrStop(stop: Stop, keep: () => void): boolean {
-  try {
-    keep();
-    return true;
-  } catch (error) {
-    stop.trigger(new CliError('partial', messageOf(error)));
-    return false;
-  }
 }
 
 /** Keeps the rows of a session. */
@@ -98,6 +74,22 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
+  /** Writes to the journal. If that fails, stops the run and returns false. */
+  const writeOrStop = (write: () => void): boolean => {
+    try {
+      write();
+      return true;
+    } catch (error) {
+      stop.trigger(new CliError('partial', messageOf(error)));
+      return false;
+    }
+  };
+  /** Marks rows, and returns when the mark is on the disk. */
+  const keepMark = (rows: readonly RunRow[], planned?: PlannedWrite) =>
+    writeOrStop(() => {
+      journal.append([{ kind: 'mark', rows: rows.map(({ line }) => line), planned }]);
+      journal.sync();
+    });
   const writeWaiting = async () => {
     const events = waitingEvents;
     if (events.length === 0) return;
@@ -113,7 +105,7 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
     const keptEvents = events.map((event) =>
       unsaved && event.outcome.kind === 'applied' ? { ...event, outcome: unsaved } : event,
     );
-    writeOrStop(stop, () => journal.append(keptEvents));
+    writeOrStop(() => journal.append(keptEvents));
   };
   const flush = () => {
     clearTimeout(timer);
@@ -124,14 +116,12 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
   };
   return {
     mark(row, planned) {
-      if (planned)
-        return writeOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row.line], planned }));
+      if (planned !== row.planned) return keepMark([row], planned);
       while (!journal.log.marked.has(row.line)) {
         const rows = rowsOfMark(options, unmarkedFrom);
         if (rows.length === 0) throw new Error(`the plan does not write the row of line ${row.line}`);
         unmarkedFrom += rows.length;
-        const lines = rows.filter((each) => !outcomeOf(each)).map(({ line }) => line);
-        if (!writeOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: lines }))) return false;
+        if (!keepMark(rows.filter((each) => !outcomeOf(each)))) return false;
       }
       return true;
     },

@@ -73,7 +73,7 @@ export async function planRun(
     else planByValue(row, null);
   }
   const absent = await readAll(records, toRead, concurrency, (row, record) => {
-    planByValue(row, port.valueOf(row.intent, record));
+    planByValue(row, port.rowValueOf(row.intent, record));
     onRead();
   });
   for (const row of absent) planByValue(row, null);

@@ -5,7 +5,6 @@ import {
   idSchema,
   intentSchema,
   outcomeOf,
-  outcomeSchema,
   plannedSchema,
   rowStateSchema,
   toJournalValue,
@@ -44,7 +43,10 @@ const eventSchema = v.variant('kind', [
   v.object({ kind: v.literal('plan-end'), number: v.number() }),
   // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
-  v.object({ kind: v.literal('outcome'), row: v.number(), outcome: outcomeSchema }),
+  v.pipe(
+    v.object({ kind: v.literal('outcome'), row: v.number(), outcome: rowStateSchema }),
+    v.check(({ outcome }) => outcomeOf({ state: outcome }) !== undefined),
+  ),
   v.object({ kind: v.literal('end'), end: runNumbersSchema }),
 ]);
 

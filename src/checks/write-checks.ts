@@ -148,7 +148,7 @@ async function writeTestRecord(
 ): Promise<SettledTestRecord> {
   const { signal: stopped } = context;
   const port = recordPortOf(context, kind);
-  const { outcome, ...settled } = await settle(port, { id, intent }, { stopped });
+  const { outcome, ...settled } = await settle(port, { id, intent }, stopped);
   if (!outcome) throw stopped.reason;
   return { ...settled, outcome };
 }

@@ -6,8 +6,8 @@ import { requestsOutput } from '../client/user-request.ts';
 import { showCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, isInterruption, joinErrors, UsageError } from '../process/errors.ts';
-import { isPlainSet } from '../writes/decide.ts';
-import { createRecordPort } from '../writes/port.ts';
+import { isPlainSet, sentText } from '../writes/decide.ts';
+import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import { type Row, reasonOf } from '../writes/row.ts';
 import { type SettleResult, settleAll } from '../writes/settle.ts';
@@ -39,20 +39,22 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name);
   const settledRows = new Map<Row, SettleResult>();
   const keeper = {
+    // A dry run stops before each write.
+    ...(flags.dryRun && { mark: () => false }),
     keepOutcome: async (row: Row, settled: SettleResult) => {
       settledRows.set(row, settled);
       await reportWrite(access, row, settled, deletionText);
     },
   };
   const concurrency = settings.get('concurrency');
-  await settleAll(port, rows, { stopped: stop.stopped, sends: !flags.dryRun, concurrency }, keeper);
+  await settleAll(port, rows, { stopped: stop.stopped, concurrency }, keeper);
   const results = rows.map((row): RowResult => {
     const settled = settledRows.get(row);
     return { row, settled, error: rowError(access, row, settled) };
   });
   const errors = results.flatMap(({ error }) => error ?? []);
   const error = joinErrors(errors, results.length, noun.plural);
-  return flags.dryRun ? toPreview(access, results, error) : toOutput(access, results, error);
+  return flags.dryRun ? toPreview(access, port, results, error) : toOutput(access, results, error);
 }
 
 /** Reports one write: the change on a terminal, or the line of the command. */
@@ -101,14 +103,18 @@ function isDone(settled: SettleResult | undefined): boolean {
 }
 
 /** Returns the requests of a dry run, without the credential. */
-function toPreview(
+async function toPreview(
   { client }: RecordAccess,
+  port: RecordPort,
   results: readonly RowResult[],
   error: CliError | undefined,
-): Output {
-  const requests = results.flatMap(({ settled }): HttpRequest | [] =>
-    settled?.request ? client.preview(settled.request) : [],
-  );
+): Promise<Output> {
+  const requests: HttpRequest[] = [];
+  for (const { settled } of results) {
+    const { outcome, state } = settled ?? {};
+    if (!outcome && state?.planned)
+      requests.push(client.preview(await port.prepareRequest(state, state.planned, state.reading)));
+  }
   if (requests.length === 0 && error) return { kind: 'nothing', error };
   const output = { ...requestsOutput(requests, results.length > 1), error };
   return requests.length > 0
@@ -119,7 +125,6 @@ function toPreview(
 /** Returns the error of a row that was not written, or may not have been. */
 function rowError(access: RecordAccess, row: Row, settled: SettleResult | undefined): CliError | undefined {
   const { cause } = access.context.stop;
-  if (settled?.request) return undefined;
   if (!settled?.outcome)
     return cause?.with({}, `${subjectOf(access, row)}: interrupted, nothing was written`);
   const { outcome, error } = settled;
@@ -159,12 +164,11 @@ function unknownError(
   access: RecordAccess,
   row: Row,
   { error, state: { lastWrite, planned, attempts } }: SettleResult,
-  { code, message }: Reason,
+  { message }: Reason,
 ): CliError {
   const isPlain = isPlainSet(row.intent);
-  const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
-  const sent = planned && lacksSent ? `; ${valueText(planned.after)} was sent` : '';
-  const text = `${subjectOf(access, row)}: ${message}${sent}`;
+  const sent = row.intent.kind === 'add' && planned ? sentText(planned.after) : '';
+  const text = `${subjectOf(access, row)}: ${message}${message.includes(sent) ? '' : `; ${sent}`}`;
   const look = showCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),

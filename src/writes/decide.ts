@@ -98,7 +98,7 @@ function decideUncertain(
   now: RecordValue,
   { createsBy, defaults }: WriteAbilities,
 ): Decision {
-  const { action, before, after } = planned;
+  const { before, after } = planned;
   const writeAgain: Decision = { kind: 'write', planned };
   const unknown = (code: ReasonCode, message: string): Outcome => {
     return { kind: 'unknown', reason: { code, message }, doubt };
@@ -106,13 +106,10 @@ function decideUncertain(
   const mayBeMade = unknown('perhaps_made', perhapsMadeText);
   const changed = unknown('changed', changeText(planned, now));
   if (intent.kind === 'create') return mayBeMade;
-  if (action === 'remove') {
-    if (now === null) return applied;
-    return isMetBy(before, now, defaults) ? writeAgain : changed;
-  }
   if (isMetBy(before, now, defaults)) return now !== null || createsBy === 'PUT' ? writeAgain : mayBeMade;
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
-  if (isMetBy(after, now, defaults)) return intent.kind === 'add' && doubt !== 'sent' ? changed : applied;
+  const mayBeOthers = intent.kind === 'add' && after !== null && doubt === 'refused';
+  if (isMetBy(after, now, defaults)) return mayBeOthers ? changed : applied;
   // If it was to be created, somebody else has: an undo could not tell what to set it back to.
   return before !== null && now !== null && isPlainSet(intent) ? writeAgain : changed;
 }
@@ -126,7 +123,7 @@ export function sentText(after: RecordValue): string {
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function changeText({ before, after }: PlannedWrite, now: RecordValue): string {
+export function changeText({ before, after }: PlannedWrite, now: RecordValue): string {
   const current = now === null ? 'there is no record' : `it is ${valueText(now)}`;
   return `it was ${valueText(before)} before, ${sentText(after)}, and ${current} now`;
 }

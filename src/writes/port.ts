@@ -6,9 +6,7 @@ import { changesOf, type HiddenFields } from '../api/same-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
 import { type Client, readFromList, readRecord } from '../client/client.ts';
-import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
-import type { CallLimits } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { requiredValue, type WriteAbilities } from './decide.ts';
 import type { Intent, PlannedWrite, Row } from './row.ts';
@@ -34,57 +32,21 @@ export interface Reading {
 }
 
 /** The records of one noun of a service, as the loop reads and writes them. */
-export interface RecordPort {
-  readonly abilities: Abilities;
-  readonly limits: CallLimits;
-  /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
-  readonly isRun: boolean;
-  /**
-   * Reads one record.
-   *
-   * @param isOffList true if the whole list was just read, and lacks the record.
-   * @throws CliError if there is no reading; an interruption.
-   */
-  read(id: bigint, options?: CallOptions, isOffList?: boolean): Promise<Reading>;
-  /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
-  valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
-  /**
-   * Makes the request that writes a value.
-   *
-   * @param reading the last reading of the record, if there is one. Without it only a create has a condition.
-   * @throws CliError if a record that it needs cannot be read.
-   */
-  prepareRequest(
-    row: Pick<Row, 'id' | 'intent'>,
-    planned: PlannedWrite,
-    reading: Reading | undefined,
-    options?: CallOptions,
-  ): Promise<OperationRequest>;
-  /** Sends the request of a write. @throws an interruption if it was certainly not sent. */
-  send(request: OperationRequest, options: Pick<CallOptions, 'retries' | 'deadlineMs'>): Promise<JudgedWrite>;
-}
+export type RecordPort = ReturnType<typeof createRecordPort>;
 
-/** What only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`. */
-interface RunOptions {
-  readonly pace: Pace;
-  readonly mayCreate: boolean | undefined;
-}
-
-/** Creates the port of a noun. Its `prepareRequest` throws a UsageError if the service lacks the operation. */
-export function createRecordPort(service: Client, name: NounName, run?: RunOptions): RecordPort {
+/**
+ * Creates the port of a noun.
+ *
+ * @param run what only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`.
+ */
+export function createRecordPort(
+  service: Client,
+  name: NounName,
+  run?: { readonly pace: Pace; readonly mayCreate: boolean | undefined },
+) {
   const client = run ? service.withOptions({ pace: run.pace }) : service;
   const { operations } = client.contract;
-  const noun: Noun = nouns[name];
-  const ids = noun.operations;
-  const { isCount } = noun;
-  const etagCondition = (reading: Reading | undefined) => {
-    const { etag } = reading?.record ?? {};
-    return etag === undefined ? undefined : { 'if-match': etag };
-  };
-  const toUpdate = (input: CallInput): OperationRequest => {
-    requireOperation(client.contract, ids.update);
-    return { operation: ids.update, input };
-  };
+  const { operations: ids, isCount }: Noun = nouns[name];
   const update = operations.get(ids.update);
   const putsOnly = isCount && update?.method === 'PUT' ? 'PUT' : undefined;
   const createsBy = operations.has(ids.create) ? 'POST' : putsOnly;
@@ -101,57 +63,82 @@ export function createRecordPort(service: Client, name: NounName, run?: RunOptio
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
     ...hiddenFields(client.contract, name),
   };
-  const port: RecordPort = {
+
+  /**
+   * Reads one record.
+   *
+   * @param isOffList true if the whole list was just read, and lacks the record.
+   * @throws CliError if there is no reading; an interruption.
+   */
+  async function read(id: bigint, options?: CallOptions, isOffList = false): Promise<Reading> {
+    const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
+    const { notFound } = found;
+    if (!notFound || notFound.details.sender === 'service' || isOffList) return found;
+    // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
+    if (!operations.has(ids.list)) throw notFound;
+    const listed = await readFromList(client, name, id, options).catch(readingOfError);
+    if ('notFound' in listed) return listed;
+    // The list shows no tag, and perhaps less of the record, so it does not count as a reading.
+    throw new CliError('unavailable', `${notFound.message}, and the list has the record`, {
+      ...notFound.details,
+      retryable: true,
+    });
+  }
+
+  /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
+  function rowValueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue {
+    if (record === undefined) return null;
+    const { fields } = record;
+    const wanted = requiredValue(intent);
+    if (intent.kind === 'remove' && (wanted === undefined || isFields(wanted))) return fields;
+    return isCount && intent.kind !== 'create'
+      ? (fields.quantity as number | bigint)
+      : fieldsOf(fields, namesIn(intent));
+  }
+
+  /**
+   * Makes the request that writes a value.
+   *
+   * @param reading the last reading of the record, if there is one. Without it only a create has a condition.
+   * @throws CliError if a record that it needs cannot be read.
+   */
+  async function prepareRequest(
+    { id, intent }: Pick<Row, 'id' | 'intent'>,
+    { action, after }: PlannedWrite,
+    reading: Reading | undefined,
+    options?: CallOptions,
+  ): Promise<OperationRequest> {
+    const { record } = reading ?? {};
+    const headers = record?.etag === undefined ? undefined : { 'if-match': record.etag };
+    if (action === 'remove') return { operation: ids.delete, input: { id, headers } };
+    if (action === 'set') {
+      const body = isCount
+        ? { quantity: after }
+        : changesOf(after, rowValueOf(intent, record), abilities.writeOnly);
+      return { operation: ids.update, input: { id, body, before: sendsWhole ? record : undefined, headers } };
+    }
+    if (!isCount) return { operation: ids.create, input: { body: after } };
+    const quantity = isFields(after) ? after.quantity : after;
+    return createsBy === 'PUT'
+      ? { operation: ids.update, input: { id, body: { quantity }, headers: { 'if-none-match': '*' } } }
+      : { operation: ids.create, input: await entryInput(client, { petId: id, quantity }, options) };
+  }
+
+  return {
     abilities,
     limits: service.limits,
+    /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
     isRun: run !== undefined,
-    async read(id, options, isOffList = false) {
-      const toReading = (record: ServiceRecord): Reading => ({ record });
-      const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
-      if (!found.notFound || found.notFound.details.sender === 'service' || isOffList) return found;
-      // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
-      if (!operations.has(ids.list)) throw found.notFound;
-      const listed = await readFromList(client, name, id, options).catch(readingOfError);
-      if ('notFound' in listed) return listed;
-      // The list shows no tag, and perhaps less of the record, so it does not count as a reading.
-      throw new CliError('unavailable', `${found.notFound.message}, and the list has the record`, {
-        ...found.notFound.details,
-        retryable: true,
-      });
-    },
-    valueOf(intent, record) {
-      if (record === undefined) return null;
-      const { fields } = record;
-      const wanted = requiredValue(intent);
-      if (intent.kind === 'remove' && (wanted === undefined || isFields(wanted))) return fields;
-      return isCount && intent.kind !== 'create'
-        ? (fields.quantity as number | bigint)
-        : fieldsOf(fields, namesIn(intent));
-    },
-    async prepareRequest({ id, intent }, { action, after }, reading, options) {
-      switch (action) {
-        case 'remove':
-          return { operation: ids.delete, input: { id, headers: etagCondition(reading) } };
-        case 'create': {
-          if (createsBy === 'PUT')
-            return toUpdate({ id, body: { quantity: after }, headers: { 'if-none-match': '*' } });
-          const values = { petId: id, quantity: isFields(after) ? after.quantity : after };
-          const input = isCount ? await entryInput(client, values, options) : { body: after };
-          return { operation: ids.create, input };
-        }
-        case 'set': {
-          const body = isCount
-            ? { quantity: after }
-            : changesOf(after, port.valueOf(intent, reading?.record), abilities.writeOnly);
-          const before = sendsWhole ? reading?.record : undefined;
-          return toUpdate({ id, body, before, headers: etagCondition(reading) });
-        }
-      }
-    },
-    send: ({ operation, input }, sendOptions) => client.write(operation, input, sendOptions),
+    read,
+    rowValueOf,
+    prepareRequest,
+    /** Sends the request of a write. @throws an interruption if it was certainly not sent. */
+    send: ({ operation, input }: OperationRequest, options: CallOptions) =>
+      client.write(operation, input, options),
   };
-  return port;
 }
+
+const toReading = (record: ServiceRecord): Reading => ({ record });
 
 /** @throws the error again if it does not mean that there is no such record. */
 function readingOfError(error: unknown): Reading {

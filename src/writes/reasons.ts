@@ -13,8 +13,6 @@ interface ReasonRule {
   readonly needsPerson?: true;
   /** True if a failed row may succeed later, whatever the error was. */
   readonly isTransient?: true;
-  /** True if the message states the value that was sent. */
-  readonly saysSent?: true;
 }
 
 const forPerson: ReasonRule = { needsPerson: true };
@@ -23,11 +21,7 @@ const rules = {
   // The record is not as the row needs it.
   no_record: { kind: 'not-found' },
   no_entry: { kind: 'not-found' },
-  changed: {
-    hint: 'look at the record and decide again; nothing was overwritten',
-    needsPerson: true,
-    saysSent: true,
-  },
+  changed: { ...forPerson, hint: 'look at the record and decide again; nothing was overwritten' },
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },
   // The service refused the write. `stale`: it refuses a tag, or does not find a record, that its readings show.
@@ -39,8 +33,8 @@ const rules = {
   // The write may have been applied.
   perhaps_made: forPerson,
   accepted: forPerson,
-  other_value: { ...forPerson, saysSent: true },
-  other_count: { ...forPerson, saysSent: true },
+  other_value: forPerson,
+  other_count: forPerson,
   unread: {},
   // An undo does not know which record the row has made: several creates were answered with it, or none told its id.
   shared_id: {},
@@ -60,13 +54,9 @@ const rules = {
 /** A code of the table, or why there was no valid answer. */
 export type ReasonCode = keyof typeof rules | NoAnswer;
 
-function isReasonCode(code: unknown): code is ReasonCode {
-  return typeof code === 'string' && (Object.hasOwn(rules, code) || isNoAnswer(code));
-}
-
 /** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
 export const reasonSchema = v.object({
-  code: v.custom<ReasonCode>(isReasonCode),
+  code: v.custom<ReasonCode>((code) => Object.hasOwn(rules, String(code)) || isNoAnswer(String(code))),
   /** The service's own code of a write that it rejected. */
   serviceCode: v.optional(v.string()),
   /** A clause. */

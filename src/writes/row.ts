@@ -17,18 +17,14 @@ export function toJournalValue(value: RecordValue): JsonValue {
   return Object.entries(value).map(([name, field]) => (field === undefined ? [name] : [name, field]));
 }
 
-/** Reads a value of a journal. */
-function fromJournalValue(json: JsonValue): RecordValue {
-  if (Array.isArray(json)) return Object.fromEntries(json as [string, JsonValue?][]);
-  return json as number | bigint | null;
-}
-
 const isEntry = (json: JsonValue) => Array.isArray(json) && typeof json[0] === 'string';
 const value = v.pipe(
   v.custom<JsonValue>(
     (json) => json === null || isNumber(json) || (Array.isArray(json) && json.every(isEntry)),
   ),
-  v.transform(fromJournalValue),
+  v.transform((json): RecordValue => {
+    return Array.isArray(json) ? Object.fromEntries(json as [string, JsonValue?][]) : (json as RecordValue);
+  }),
 );
 
 export const intentSchema = v.variant('kind', [
@@ -69,8 +65,12 @@ export const plannedSchema = v.object({
  */
 const doubtSchema = v.picklist(['sent', 'refused']);
 
-/** The outcome of a row. */
-const outcome = v.variant('kind', [
+/** The state of a row: an outcome, or none yet. */
+const rowState = v.variant('kind', [
+  /** It was certainly not sent. */
+  v.object({ kind: v.literal('unprocessed') }),
+  /** An earlier session may have sent it. */
+  v.object({ kind: v.literal('unsettled'), doubt: doubtSchema }),
   v.object({
     kind: v.literal('applied'),
     /** Only a row that a person has settled has it. */
@@ -88,24 +88,14 @@ const outcome = v.variant('kind', [
   v.object({ kind: v.literal('unknown'), reason: reasonSchema, doubt: doubtSchema }),
 ]);
 
-/** The state of a row: an outcome, or none yet. */
-const rowState = v.variant('kind', [
-  /** It was certainly not sent. */
-  v.object({ kind: v.literal('unprocessed') }),
-  /** An earlier session may have sent it. */
-  v.object({ kind: v.literal('unsettled'), doubt: doubtSchema }),
-  ...outcome.options,
-]);
-
 /** The change that a row asks for. */
 export type Intent = Readonly<v.InferOutput<typeof intentSchema>>;
 export type PlannedWrite = Readonly<v.InferOutput<typeof plannedSchema>>;
 export type Doubt = v.InferOutput<typeof doubtSchema>;
-export type Outcome = Readonly<v.InferOutput<typeof outcome>>;
 export type RowState = Readonly<v.InferOutput<typeof rowState>>;
+export type Outcome = Exclude<RowState, { kind: 'unprocessed' | 'unsettled' }>;
 
-// With their full types they are too deep for TypeScript within the schema of a journal.
-export const outcomeSchema: v.GenericSchema<unknown, Outcome> = outcome;
+// With its full type it is too deep for TypeScript within the schema of a journal.
 export const rowStateSchema: v.GenericSchema<unknown, RowState> = rowState;
 
 /** One record to write. */
@@ -127,12 +117,10 @@ export function doubtOf({ state }: Pick<Row, 'state'>): Doubt | undefined {
   return state && 'doubt' in state ? state.doubt : undefined;
 }
 
-/** Returns the outcome of a row, if it has one. */
 export function outcomeOf({ state }: { readonly state: RowState }): Outcome | undefined {
   return state.kind === 'unprocessed' || state.kind === 'unsettled' ? undefined : state;
 }
 
-/** Returns the reason of an outcome, if it has one. */
 export function reasonOf(state: RowState): Reason | undefined {
   return 'reason' in state ? state.reason : undefined;
 }

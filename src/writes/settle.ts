@@ -1,4 +1,4 @@
-import type { OperationRequest } from '../client/call.ts';
+import type { CallOptions } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, isInterruption } from '../process/errors.ts';
 import { type Event, next } from './next.ts';
@@ -6,36 +6,29 @@ import type { RecordPort } from './port.ts';
 import type { PlannedWrite, Row } from './row.ts';
 import { initialState, type RowEnd, type State, type Step } from './state.ts';
 
-/** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */
+/** The end of a row. It has no outcome if it was stopped before it was sent: then its state has the write that would have come next. */
 export interface SettleResult extends RowEnd {
   readonly state: State;
-  /** The request that would come next. Set if the row was only decided. */
-  readonly request?: OperationRequest | undefined;
-}
-
-interface SettleOptions {
-  /** No request begins after it is aborted. */
-  readonly stopped: AbortSignal;
-  /** False if the rows are only decided: the write that comes next is returned. */
-  readonly sends?: boolean | undefined;
 }
 
 /**
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
+ * @param stopped no request begins after it is aborted.
  * @param believesEmpty as in `Situation`.
  * @param mark as in `RowKeeper`.
  */
 export async function settle<SomeRow extends Row>(
   port: RecordPort,
   row: SomeRow,
-  { stopped, sends = true }: SettleOptions,
+  stopped: AbortSignal,
   believesEmpty = false,
   mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<SettleResult> {
   const { abilities, isRun, limits } = port;
-  // Each request of a run has a deadline of its own.
+  // Each request of a run has a deadline of its own. `next` decides on retries, because a record is read before it is written again.
   const deadlineMs = isRun ? undefined : monotonicMs() + limits.timeoutMs;
+  const options = { retries: 0, deadlineMs };
   let state = initialState(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
@@ -43,35 +36,27 @@ export async function settle<SomeRow extends Row>(
     const situation = { abilities, limits, believesEmpty, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
-    if (step.kind === 'end') {
-      const { outcome, record, error } = step;
-      return { state, outcome, record, error };
-    }
-    if (step.kind === 'write' && !sends)
-      return { state, request: await port.prepareRequest(state, step.planned, state.reading) };
+    if (step.kind === 'end') return { state, outcome: step.outcome, record: step.record, error: step.error };
     // The row is marked before the delay. If it is then not sent, that costs a resume one reading.
-    const isMarked = step.kind === 'read' || !mark || mark(row, step.isReplanned ? step.planned : undefined);
+    const isMarked = step.kind === 'read' || !mark || mark(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
-    event = stopped.aborted || !isMarked ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
+    event = stopped.aborted || !isMarked ? { kind: 'stopped' } : await perform(port, state, step, options);
   }
 }
 
-/** Does a step. @param deadlineMs as in `CallOptions`. */
 async function perform(
   port: RecordPort,
   state: State,
   step: Exclude<Step, { kind: 'end' }>,
-  deadlineMs: number | undefined,
+  options: CallOptions,
 ): Promise<Event> {
-  // `next` decides on retries, because a record is read before it is written again.
-  const options = { retries: 0, deadlineMs };
   try {
     if (step.kind === 'write') {
       const request = await port.prepareRequest(state, step.planned, state.reading, options);
       return { kind: 'sent', write: await port.send(request, options) };
     }
     const reading = await port.read(step.id, options);
-    return { kind: 'read', reading, now: port.valueOf(state.intent, reading.record) };
+    return { kind: 'read', reading, now: port.rowValueOf(state.intent, reading.record) };
   } catch (error) {
     if (isInterruption(error)) return { kind: 'stopped' };
     if (error instanceof CliError) return { kind: 'not-read', error };
@@ -82,12 +67,12 @@ async function perform(
 /** Keeps what happens to rows. */
 export interface RowKeeper<SomeRow extends Row> {
   /**
-   * Marks a row that is about to be sent, and returns when the mark is on the disk. Returns false if it cannot be written: then
-   * nothing is sent. A command without a journal marks nothing.
+   * Marks a row that is about to be sent, and returns when the mark is on the disk. Returns false if the row must not be sent: the
+   * mark cannot be written, or it is a dry run. A command without a journal marks nothing.
    *
-   * @param replanned the values to send, if they are not those of the plan or of the last mark.
+   * @param planned the write to send. It is not that of the row if the record has changed since the plan or the last mark.
    */
-  mark?(row: SomeRow, replanned: PlannedWrite | undefined): boolean;
+  mark?(row: SomeRow, planned: PlannedWrite): boolean;
   keepOutcome(row: SomeRow, settled: SettleResult): Promise<void>;
 }
 
@@ -102,16 +87,16 @@ export interface RowKeeper<SomeRow extends Row> {
 export async function settleAll<SomeRow extends Row>(
   port: RecordPort,
   rows: Iterable<SomeRow>,
-  { concurrency, ...options }: SettleOptions & { readonly concurrency: number },
+  { stopped, concurrency }: { readonly stopped: AbortSignal; readonly concurrency: number },
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let isEmptyConfirmed = false;
   let isCountApplied = false;
-  let firstCount: Promise<void> | undefined;
+  let turn = Promise.resolve();
   const isFirstCount = (row: SomeRow) => !isCountApplied && replacesCount(row);
   const settleOne = async (row: SomeRow) => {
     const believesEmpty = isEmptyConfirmed && !isFirstCount(row);
-    const settled = await settle(port, row, options, believesEmpty, keeper.mark);
+    const settled = await settle(port, row, stopped, believesEmpty, keeper.mark);
     const { state, outcome } = settled;
     if (outcome?.kind === 'applied' && state.lastWrite) {
       isCountApplied ||= replacesCount(state);
@@ -119,14 +104,12 @@ export async function settleAll<SomeRow extends Row>(
     }
     await keeper.keepOutcome(row, settled);
   };
-  const settleInTurn = async (row: SomeRow) => {
-    while (firstCount && isFirstCount(row)) await firstCount;
+  const settleInTurn = (row: SomeRow) => {
     if (!isFirstCount(row)) return settleOne(row);
-    firstCount = settleOne(row);
-    await firstCount;
-    firstCount = undefined;
+    turn = turn.then(() => settleOne(row));
+    return turn;
   };
-  await forEachConcurrently(concurrency, rows, settleInTurn, options.stopped);
+  await forEachConcurrently(concurrency, rows, settleInTurn, stopped);
 }
 
 /** Returns true if a row sets a count that is not 0. From 0, a service that adds shows the same result as one that sets. */

@@ -1,7 +1,7 @@
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isTransientError } from '../client/answer-table.ts';
-import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
-import type { CliError } from '../process/errors.ts';
+import { attemptDetails, codeOfError, type JudgedWrite } from '../client/judge-write.ts';
+import type { CliError, ErrorDetails } from '../process/errors.ts';
 import { applied, perhapsMadeText, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
 import { type Reason, reasonRule } from './reasons.ts';
@@ -34,13 +34,7 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  /** `isReplanned`: the values are new, so they are not those of the last mark of the row. */
-  | {
-      readonly kind: 'write';
-      readonly planned: PlannedWrite;
-      readonly isReplanned: boolean;
-      readonly waitMs: number;
-    }
+  | { readonly kind: 'write'; readonly planned: PlannedWrite; readonly waitMs: number }
   | ({ readonly kind: 'end' } & RowEnd);
 
 /** The end of a row. It has no outcome if the work was stopped before anything was sent. */
@@ -93,13 +87,12 @@ export function endDecided(state: State, outcome: Outcome): Transition {
 export function endAsAnswered(state: State): Transition {
   const { intent, lastWrite, reading } = state;
   const doubt = doubtAtEnd(state);
-  const verdict = lastWrite?.verdict;
-  if (intent.kind === 'create')
-    return doubt && verdict !== 'pending'
-      ? endWithoutSuccess(state, { code: 'perhaps_made', message: withClause(state, perhapsMadeText) })
-      : endWithoutSuccess(state);
+  const isCreate = intent.kind === 'create';
+  const { verdict } = lastWrite ?? {};
+  if (isCreate && doubt && verdict !== 'pending')
+    return endWithoutSuccess(state, { code: 'perhaps_made', message: withClause(state, perhapsMadeText) });
   const isContradiction = verdict === 'condition-failed' || verdict === 'missing';
-  if (doubt || !isContradiction) return endWithoutSuccess(state);
+  if (isCreate || doubt || !isContradiction) return endWithoutSuccess(state);
   const contradiction =
     verdict === 'missing'
       ? 'does not find the record that its readings show'
@@ -138,7 +131,8 @@ export function endWithoutSuccess(
   const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
   const error = doubt ? (lastWrite?.error ?? cause) : (cause ?? lastWrite?.error);
   const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
-  const reason = { code, ...text, ...factsOf(state, cause), isTransient };
+  const { status, requestId }: ErrorDetails = lastWrite ? attemptDetails(lastWrite) : { ...cause?.details };
+  const reason = { code, ...text, status, requestId, isTransient };
   return end(state, {
     outcome: doubt ? { kind: 'unknown', reason, doubt } : { kind: 'failed', reason },
     error,
@@ -154,13 +148,6 @@ function end(state: State, { outcome, record, error: cause }: RowEnd): Transitio
 /** Returns the doubt of a row that ends without a further reading. */
 function doubtAtEnd({ doubt, isRefused }: State): Doubt | undefined {
   return doubt ?? (isRefused ? 'refused' : undefined);
-}
-
-function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId'> {
-  const { lastWrite } = state;
-  if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  const { response, requestId } = lastWrite.attempt;
-  return { status: response?.status, requestId };
 }
 
 /** Returns the message of the last attempt, followed by a clause. */

@@ -31,7 +31,13 @@ const unread = (status: number): Event => {
 const answer = (verdict: Verdict, status: number, id?: bigint): Event => {
   const reason = verdict === 'empty' ? undefined : ({ code: 'rejected', message: 'no' } as const);
   const error = new CliError('failed', 'no', { status });
-  const write = { verdict, id, reason, error, attempt: { response: { status } } as Attempt };
+  const write = {
+    verdict,
+    id,
+    reason,
+    error,
+    attempt: { request: { method: 'PUT', url: 'http://shop/1' }, response: { status } } as Attempt,
+  };
   return { kind: 'sent', write };
 };
 /** The verdicts after which a write may have been applied. */
@@ -143,7 +149,7 @@ const sendsAfter =
   (event: Event['kind'], instead: Step['kind'], change: Partial<PlannedWrite> = {}): Mutant =>
   ([after, step], { kind }) =>
     event === kind && step.kind === instead && after.planned
-      ? [after, { kind: 'write', planned: { ...after.planned, ...change }, isReplanned: false, waitMs: 0 }]
+      ? [after, { kind: 'write', planned: { ...after.planned, ...change }, waitMs: 0 }]
       : [after, step];
 const turns =
   (change: Partial<State>, at?: Step['kind']): Mutant =>
@@ -379,4 +385,24 @@ test('a row that replaces what somebody has set since its plan keeps that value,
   const tom = { name: 'Tom' };
   const { step } = follow({ kind: 'set', value: rex }, [read(tom)], undefined, planned(mia, rex));
   expect(step).toMatchObject({ kind: 'write', planned: { before: tom, after: rex } });
+});
+
+test('a refused row is uncertain if its record shows all that was sent but a field that no answer has', () => {
+  const situation = { ...usual, abilities: { ...abilities, writeOnly: new Set(['pin']) } };
+  const sent = { ...rex, pin: 1 };
+  const events = [read(mia), answer('condition-failed', 412), read(rex)];
+  const { state, step } = follow({ kind: 'set', value: sent }, events, undefined, undefined, situation);
+  expect([state.doubt, step]).toMatchObject(['refused', { kind: 'write', planned: { before: mia } }]);
+});
+
+test('a create is tried again by itself if a record that its request needs cannot be read', () => {
+  const situation = { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } };
+  const { step } = follow(
+    { kind: 'create', fields: rex },
+    [begin, unread(503)],
+    undefined,
+    undefined,
+    situation,
+  );
+  expect(step).toMatchObject({ kind: 'write', planned: { action: 'create' } });
 });

@@ -203,8 +203,8 @@ function keepRows(canReadEach = true) {
 }
 
 test('rows are on disk before they are sent, and once more before they are sent with new values', () => {
-  const { row, keeper, sync, events } = keepRows();
-  expect([keeper.mark(row, undefined), keeper.mark(row, undefined)]).toEqual([true, true]);
+  const { row, planned, keeper, sync, events } = keepRows();
+  expect([keeper.mark(row, planned), keeper.mark(row, planned)]).toEqual([true, true]);
   expect([events(), sync.mock.calls.length]).toEqual([[{ kind: 'mark', rows: [2, 3, 4] }], 1]);
   const changed = { action: 'set', before: 1, after: 2 } as const;
   expect(keeper.mark(row, changed)).toBe(true);
@@ -213,8 +213,8 @@ test('rows are on disk before they are sent, and once more before they are sent 
 });
 
 test('rows that only a person could settle after a kill share a mark only with those that are sent at once', () => {
-  const { row, keeper, events } = keepRows(false);
-  keeper.mark(row, undefined);
+  const { row, planned, keeper, events } = keepRows(false);
+  keeper.mark(row, planned);
   expect(events()).toEqual([{ kind: 'mark', rows: [2, 3] }]);
 });
 
