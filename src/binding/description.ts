@@ -34,20 +34,19 @@ function requireVersion({ openapi, swagger }: JsonObject, label: string): void {
 }
 
 /**
- * Returns the path of the first server of a document at an origin, with the defaults of its variables; `/` if there is none.
+ * Returns the address of the first server of a document at an origin, or else of its first server, with the defaults of its variables.
  *
  * @param url the address of the document, which resolves relative servers. By default it is the origin.
  */
-export function serverPathOf({ servers }: JsonObject, origin: string, url = origin): string {
-  for (const server of listOf(servers)) {
+export function serverOf({ servers }: JsonObject, origin: string, url = origin): URL | undefined {
+  const addresses = listOf(servers).flatMap((server) => {
     const { url: template = '', variables } = objectOf(server);
     const address = String(template).replace(/\{([^}]*)\}/g, (variable, name: string) =>
       String(objectOf(objectOf(variables)[name]).default ?? variable),
     );
-    if (URL.canParse(address, url) && new URL(address, url).origin === origin)
-      return new URL(address, url).pathname;
-  }
-  return '/';
+    return URL.canParse(address, url) ? [new URL(address, url)] : [];
+  });
+  return addresses.find((address) => address.origin === origin) ?? addresses[0];
 }
 
 /** The largest document, in bytes. Public descriptions are far smaller. */

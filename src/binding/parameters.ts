@@ -106,7 +106,8 @@ function toParameter(
   if (place !== 'query') return 'unknown';
   if (role === 'page') return fixed(String(firstPageNumber(described) ?? 1));
   if (role === 'offset') return fixed('0');
-  if (isFilter) return fixedValue === undefined ? 'unknown' : fixed(value, value);
+  // A command may ask for another value than `--map` gives.
+  if (isFilter) return fixedValue === undefined ? 'unknown' : { ...filled(role, value), constant: value };
   return value === undefined ? 'unknown' : fixed(value);
 }
 

@@ -183,7 +183,10 @@ const hints: Readonly<Record<string, Hint>> = {
   address: {
     when: ({ error, response, kind }) =>
       (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error) === 'unreachable',
-    text: 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
+    text: ({ response }) =>
+      response
+        ? 'check the base URL; if the service has other paths, `petstore api bind` finds them in its description'
+        : 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
   },
 };
 

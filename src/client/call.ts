@@ -157,9 +157,9 @@ export function recordIdOf({ noun }: Operation, input: CallInput): bigint | unde
   return typeof id === 'bigint' ? id : undefined;
 }
 
-/** Returns the value of a parameter: its constant, or the value in the query or the id of the input. */
+/** Returns the value of a parameter: the value in the query or the id of the input, or its constant. */
 function parameterValue(input: CallInput, { name, constant }: Parameter): unknown {
-  return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
+  return input.query?.[name] ?? (name === 'id' ? input.id : undefined) ?? constant;
 }
 
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {

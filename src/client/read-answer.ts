@@ -52,7 +52,8 @@ export function readResult(
     if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
-  if (!Array.isArray(value)) throw invalidResponse(`the body is not a list of ${operation.result}`);
+  if (!Array.isArray(value))
+    throw invalidResponse(`the body is not a list of ${operation.result}`, { hint: bindHint(operation) });
   const records = value.map((item, index) => parseRecord(operation, item, undefined, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(body) ? body : undefined };
 }
@@ -89,7 +90,9 @@ export function parseRecord(
   const { noun, result = nouns[noun].schema } = operation;
   const { isCount, idField } = nouns[noun];
   const invalidRecord = (where: string, why: string) =>
-    invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
+    invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`, {
+      hint: bindHint(operation),
+    });
   if (!isJsonObject(item))
     throw invalidRecord(pointer, item === undefined ? 'is required' : 'must be an object');
   const translated = translateRecord(operation, item);
@@ -107,6 +110,13 @@ export function parseRecord(
   if (result === 'Order' && !Object.keys(schema.entries).some((name) => name in value))
     throw invalidRecord(pointer, 'has none of its fields');
   return { fields: Object.assign(value, output), original: item };
+}
+
+/** Returns the hint for an answer of another form than that of the built-in contract. */
+function bindHint(operation: Operation): string | undefined {
+  return isBound(operation)
+    ? undefined
+    : 'if the service has a description of its own, use `petstore api bind`';
 }
 
 /** Returns a clause if a record has another id than the requested one. A record without an id passes. */

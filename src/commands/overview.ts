@@ -10,7 +10,7 @@ import type { Column } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
-import { isOpenOrder, isOverdue } from '../records/record-fields.ts';
+import { isOpenOrder, isOverdue, shipMoment } from '../records/record-fields.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -120,9 +120,9 @@ type Order = RecordOf<'orders'>;
 
 /** Compares orders by ship date, so that overdue ones come first. Orders without a date, or with another text, come last. */
 function byShipDate(a: Order, b: Order): number {
-  const time = ({ shipDate }: Order) => {
-    const ms = Date.parse(shipDate ?? '');
+  const [first, second] = [a, b].map((order) => {
+    const ms = shipMoment(order);
     return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
-  };
-  return time(a) - time(b);
+  }) as [number, number];
+  return first - second;
 }

@@ -151,8 +151,14 @@ export function isOverdue(order: RecordOf<'orders'>): boolean {
 
 /** Returns true if an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
 export function isDueBefore(order: RecordOf<'orders'>, momentMs: number): boolean {
-  const { shipDate } = order;
-  return isOpenOrder(order) && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
+  return isOpenOrder(order) && shipMoment(order) < momentMs;
+}
+
+/** Returns the moment of a ship date, or NaN without one. Some services leave out the offset: then UTC is meant. */
+export function shipMoment({ shipDate }: RecordOf<'orders'>): number {
+  const text = shipDate ?? '';
+  const utcMs = Date.parse(`${text}Z`);
+  return toInstant(text) ?? (Number.isNaN(utcMs) ? Date.parse(text) : utcMs);
 }
 
 /** The id of a record, or a name that is looked up. */

@@ -83,10 +83,13 @@ test.each([
   ['--due-before +2w', '1\n3\n4\n'],
 ])('orders list %s has the open orders that ship before a day', async (flags, ids) => {
   setToday('2027-02-28');
+  vi.stubEnv('TZ', 'Pacific/Chatham');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const orders = [
     { id: 1, shipDate: '2027-02-27T23:59:59Z' },
     { id: 2, shipDate: '2027-02-27T00:00:00Z', complete: true },
-    { id: 3, shipDate: '2027-02-28T00:00:00Z' },
+    // Without an offset, in UTC.
+    { id: 3, shipDate: '2027-02-28T00:00:00' },
     { id: 4, shipDate: '2027-03-03T00:00:00Z' },
     { id: 5 },
   ];

@@ -169,6 +169,11 @@ test('a list that needs a filter is unbound, and --map with its value binds a li
   const list = await run('pets list -o ids');
   expect([list.code, list.stdout]).toEqual([0, '3\n']);
   expect(list.stderr).toContain('there may be more records: it has only those with status available');
+  expect(await run('pets list --status sold -o ids')).toMatchObject({
+    code: 0,
+    stdout: '2\n5\n',
+    stderr: '',
+  });
   expect(await run('pets delete Pet1 --yes')).toMatchObject(
     failed(2, 'this command needs every record, and the list may be incomplete: it has only those'),
   );

@@ -149,7 +149,10 @@ test.each([
     'hint":"listPets is not bound: GET /pets does not fit: its Pet has the field name as a string',
   ],
   ['listOrders=GET /pets', 'hint":"its Pet has id, name: say which is meant with --map orders.petId=<field>'],
-  ['pets.colour=color', 'there is no such field'],
+  [
+    'pets.category=kind',
+    'there is no such field","code":"invalid_flag","hint":"the fields are pets.id, pets.name',
+  ],
   ['dogs.name=title', 'there is no such field'],
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
   [

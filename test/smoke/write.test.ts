@@ -251,6 +251,14 @@ test.each([{ example: 7 }, { default: 7 }, { enum: [7, 8] }])(
   },
 );
 
+test('a service that offers no write to check is a warning', async () => {
+  const { code, checks } = await bound(({ paths }) => {
+    for (const path of Object.keys(paths)) delete paths[path]?.delete;
+  });
+  expect(code).toBe(0);
+  expect(checks).toContainEqual(expect.objectContaining({ id: 'write/cleanup', result: 'warn' }));
+});
+
 test('a protected profile refuses --write without its name, and nothing is sent', async () => {
   await using service = await startService();
   const config = openConfig({ profiles: { live: { 'base-url': service.url, protected: true } } });

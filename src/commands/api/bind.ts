@@ -2,8 +2,8 @@ import { builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
-import { type Description, serverPathOf } from '../../binding/description.ts';
-import { mapFlag, type Route, routeText } from '../../binding/document.ts';
+import { type Description, serverOf } from '../../binding/description.ts';
+import { type Route, routeText } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import {
@@ -35,7 +35,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps(values.map ?? []);
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
-  const { origin, address, basePath } = findAddress(settings, description, values.basePath);
+  const { origin, address, basePath, notices } = findAddress(settings, description, values.basePath);
   const { matches, contract, routes } = bind(description, maps);
   const rows = operationIds.map((operation) => {
     const bound = contract.operations.get(operation);
@@ -46,8 +46,8 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const isText = context.printer().content === 'text';
   if (contract.operations.size === 0) {
     const error = new UsageError(
-      `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
-      { hint: hintOfRoutes(routes), code: 'unbound' },
+      `api bind ${description.label}: none of its operations is bound; nothing is stored`,
+      { hint: hintOf(matches, routes), code: 'unbound' },
     );
     const isShort = isText && [...matches.values()].every(({ operations: near }) => near.length === 0);
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
@@ -65,18 +65,18 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
-  const ending = { notices: [status, ...warnings], error: tieError(matches) };
+  const ending = { notices: [status, ...notices, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
   return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
 
-/** Returns the hint for a description in which no operation is bound. */
-function hintOfRoutes(routes: readonly Route[]): string {
-  const gets = routes.filter(({ method }) => method === 'GET');
-  const example = gets.find(({ path }) => !path.includes('{')) ?? gets[0];
-  if (!example) return 'it has no GET operation';
-  const flag = mapFlag(example.path.includes('{') ? 'getPet' : 'listPets', example);
-  return `it has ${joinFirst(gets.map(routeText), 8)}: name its operations with --map, as in ${flag}`;
+/** Returns the hint for a description in which no operation is bound: flags that bind one, or else the routes to choose from. */
+function hintOf(matches: Matches, routes: readonly Route[]): string {
+  const flags = [...matches.values()].find((match) => match.flags !== undefined)?.flags;
+  if (flags !== undefined) return `to bind an operation, add ${flags}`;
+  const gets = routes.filter(({ method }) => method === 'GET').map(routeText);
+  if (gets.length === 0) return 'it has no GET operation';
+  return `it has ${joinFirst(gets, 8)}: name its operations with --map <operation>='<METHOD> <path>'`;
 }
 
 /** Warns if the present binding has more operations than the next one. One that cannot be read is not compared. */
@@ -150,20 +150,38 @@ function requireNounOfField(noun: string, field: string): NounName {
     ({ name }) => name === noun && recordFieldsOf(name).includes(field),
   );
   if (match) return match.name;
-  throw new UsageError(`--map ${noun}.${field}: there is no such field`);
+  const fields = Object.values(nouns).flatMap(({ name }) =>
+    recordFieldsOf(name).map((each) => `${name}.${each}`),
+  );
+  throw new UsageError(
+    `--map ${noun}.${field}: there is no such field`,
+    `the fields are ${fields.join(', ')}`,
+  );
 }
 
 /**
  * Finds the address of a binding: the base URL, or else the origin of the description. The base path is that of --base-path, or else of
- * the description's server at the same origin; a path of the base URL takes precedence over both.
+ * the description's server at the same origin. A base URL with a path needs neither.
  *
- * @throws UsageError if there is no address.
+ * @throws UsageError if there is no address, or both it and --base-path have a path.
  */
 function findAddress(settings: Settings, { url, document }: Description, basePathFlag: string | undefined) {
   const baseUrl = url && !settings.baseUrl ? new URL(url).origin : addressOf(settings, builtInContract);
-  const { origin } = new URL(baseUrl);
-  const basePath = (basePathFlag ?? serverPathOf(document, origin, url)).replace(/\/+$/, '');
-  return { origin, address: withBasePath(baseUrl, basePath), basePath };
+  const { origin, pathname } = new URL(baseUrl);
+  if (basePathFlag !== undefined && pathname !== '/')
+    throw new UsageError(`--base-path: ${baseUrl} has a path already`, 'leave out one of them');
+  const server = serverOf(document, origin, url);
+  const isHere = server?.origin === origin;
+  const basePath = (basePathFlag ?? (isHere ? server.pathname : '')).replace(/\/+$/, '');
+  const isElsewhere = server && !isHere && basePathFlag === undefined && pathname === '/';
+  const unusedPath = isElsewhere ? server.pathname.replace(/\/+$/, '') : '';
+  const notices: Notice[] = [];
+  if (unusedPath !== '')
+    notices.push([
+      'note',
+      `the description is of ${server?.href}; if ${origin} has that path too, add --base-path ${unusedPath}`,
+    ]);
+  return { origin, address: withBasePath(baseUrl, basePath), basePath, notices };
 }
 
 /** Returns the error for our operations that several operations of the description fit. */

@@ -78,7 +78,7 @@ async function findDescription(context: Context, location: string, withToken: bo
       if (noAnswer === 'redirect' || (isGuess && noAnswer !== undefined)) return undefined;
       throw error;
     });
-    const document = response && (await documentIn(response, url));
+    const document = response && (await (isFile ? requireDocument : documentIn)(response, url));
     if (document) {
       await context.notice('status', `found the description at ${url}`);
       return await readDescription({ url, label: url, document });
@@ -89,6 +89,16 @@ async function findDescription(context: Context, location: string, withToken: bo
     `api bind ${location}: no description found`,
     `${further}name the URL of the OpenAPI document itself, or a file; --with-token sends the token, -v shows the requests`,
   );
+}
+
+/** Parses the description at its own URL. @throws InputError if the response has none. */
+async function requireDocument({ status, headers, body }: Answer, url: string): Promise<JsonObject> {
+  if (status < 200 || status >= 300)
+    throw new InputError(
+      `description ${url}: the answer is ${status} with ${headers['content-type'] ?? 'no content type'}`,
+      `search from the root with \`petstore api bind ${new URL(url).origin}\`; --with-token sends the token`,
+    );
+  return await parseDocument(Buffer.from(body), url);
 }
 
 /** Parses the description in a response. Many servers answer 200 with a web page, so it must parse and state its version. */
