@@ -52,7 +52,7 @@ export async function connectToDocuments(
   const baseUrl = settings.get('base-url');
   const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   const headerFlags = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
-  // Even with an unreadable contract the user can bind again.
+  // A contract that cannot be read must not keep the user from binding again.
   const contract = withToken ? await context.contract().catch(() => builtInContract) : builtInContract;
   const token = withToken ? 'any' : 'none';
   const headers = await collectHeaders(context, { baseUrl: origin, contract, headerFlags, token });

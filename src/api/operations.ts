@@ -272,7 +272,7 @@ const table = Object.values(nouns).flatMap((noun: Noun) => {
 export const operationIds = table.map(({ id }) => id);
 
 /**
- * The operations table. The client, the server, the OpenAPI document, the help, the notices, the smoke checks
+ * The operations table. The client, the server, the OpenAPI document, the notices, the smoke checks
  * and the contract test derive from it.
  */
 export const operations = Object.fromEntries(table.map((operation) => [operation.id, operation])) as Readonly<

@@ -58,7 +58,7 @@ const missing: Match = { state: 'unbound', operations: [], why: whyNotDescribed 
  * Finds the operations of the table in a document.
  *
  * @param documentOperations all operations of the document.
- * @param mapped the operations that the user chose with `--map`. Only the last rule overrides them.
+ * @param mapped the operations that the user chose with `--map`. Only the rule about an update that replaces the record, and the one about another field in the path, override them.
  */
 export function matchOperations(
   tableOperationOf: (id: OperationId) => TableOperation,
@@ -112,7 +112,7 @@ export function matchOperations(
 }
 
 /** Returns true if an operation may do what one of the table does, by its method and by the names of its schemas. */
-function mayBe({ noun, method }: TableOperation, operation: DocumentOperation): boolean {
+function isOfKind({ noun, method }: TableOperation, operation: DocumentOperation): boolean {
   const { body, answer } = operation;
   // A POST that answers a list is a search.
   if (method === 'POST' && answer?.shape.kind === 'array') return false;
@@ -163,7 +163,7 @@ function toCandidate(
     operation.operationId === id || form.noun === noun || facts.collections.includes(form.collection);
   if (!isNear || (form.noun ?? noun) !== noun) return undefined;
   if (form.isBelowNoun) return toNestedCandidate(tableOperation, operation, form);
-  if (!mayBe(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
+  if (!isOfKind(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
   if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const obstacle =
     operation.obstacle ??
@@ -181,7 +181,7 @@ function toNestedCandidate(
 ): Candidate | undefined {
   const { id, noun } = tableOperation;
   const hasOneId = idName === undefined && parentIds.length === 1;
-  if (!nouns[noun].isCount || !takesId(id) || !hasOneId || !mayBe(tableOperation, operation))
+  if (!nouns[noun].isCount || !takesId(id) || !hasOneId || !isOfKind(tableOperation, operation))
     return undefined;
   const byHand = { why: 'its path is below that of a pet', flags: mapFlag(id, operation) };
   return { operation, obstacle: operation.obstacle ?? obstacleTo(tableOperation, operation) ?? byHand };

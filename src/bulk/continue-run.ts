@@ -71,7 +71,7 @@ function nextText(list: RunList, verb: Continuation, run: Run): string {
   return `${isUndo ? 'undoing' : 'resuming'} ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(rowCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
 }
 
-/** Says that nothing is left to do in a run. The exit code repeats its end. */
+/** Says that nothing is left to do in a run. The exit code is that of the run. */
 function nothingOutput(
   context: CommandFlags,
   verb: Continuation,

@@ -21,8 +21,8 @@ import type { SessionRuns } from './session-runs.ts';
 const linesOfWrite = 1000;
 
 /**
- * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. If the plan cannot be written, the
- * run is given up. If a later line cannot be written, the run in memory is changed all the same, so that the report is complete.
+ * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. If its first plan cannot be written,
+ * a new run is given up. If a later line cannot be written, the run in memory is changed all the same, so that the report is complete.
  */
 export class Journal {
   readonly begin: RunBegin;

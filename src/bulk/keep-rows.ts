@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import type { RunEvent } from './run-events.ts';
 import type { RunRow } from './run-row.ts';
 
-/** The most rows of a mark. Only plain sets alone may share it. Rows share marks because a mark waits for the disk. */
+/** The most rows that share a mark if all of them are plain sets. Rows share marks because a mark waits for the disk. */
 const maxPlainSets = 512;
 /**
  * The most rows that share a mark if one of them is not a plain set. A kill leaves every marked row uncertain. Such a row then stays

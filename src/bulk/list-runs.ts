@@ -33,7 +33,7 @@ interface UnreadableRun extends UnreadableHead {
 
 const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
 
-/** Lists the runs of this user. @throws CliError if the folder, or the end of a journal, cannot be read. */
+/** Lists the runs of this user. A journal that cannot be read is in `unreadable`. @throws CliError if the folder cannot be read. */
 export async function listRuns(io: Io): Promise<RunList> {
   const folder = runFolderOf(io);
   const runs: Run[] = [];

@@ -69,7 +69,7 @@ function replaceRows(rows: readonly RunRow[], planRows: readonly RunRow[]): read
 }
 
 /**
- * Reads the first line of a journal alone. Returns undefined if no line is complete: then a kill may have left it.
+ * Reads the first line of a journal alone. Returns undefined if no line is complete: the process may have been killed while it wrote the first one.
  *
  * @throws CliError `usage` if the line cannot be read.
  */

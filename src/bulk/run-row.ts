@@ -114,7 +114,10 @@ export function isAddedByService({ state }: Pick<RunRow, 'state'>): boolean {
   return reasonOf(state)?.code === 'other_count';
 }
 
-/** Returns true if `resume` looks at a row. It reads the record of an unknown row again even if that waits for a person. */
+/**
+ * Returns true if `resume` looks at a row. It also reads the record of an unknown row that waits for a person, unless the row is a create,
+ * or the service has added its count.
+ */
 export function needsPlan(row: RunRow): boolean {
   return (
     isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAddedByService(row))

@@ -161,7 +161,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
         recordsRead += 1;
       }),
     );
-    // The counts of deleted pets may be missing from a plan, but not because the run had to stop.
+    // A count of a deleted pet that cannot be read is left out. After a stop that would hide why.
     if (stop.cause) throw stop.cause;
     return { sources, plan, guardError: guardErrorOf(log, plan, flags) };
   } catch (error) {

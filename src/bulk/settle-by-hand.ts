@@ -37,7 +37,7 @@ export async function settleByHand(
   const twice = names.find((one) =>
     names.some(({ name, madeId }) => name === one.name && madeId !== one.madeId),
   );
-  if (twice) throw new UsageError(`${twice.name}: give the id of one record`);
+  if (twice) throw new UsageError(`${twice.name}: is given twice, with different ids`);
   // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(runId, log.rows, name, as)))];
   const { undoes } = run.header;
@@ -57,7 +57,7 @@ export async function settleByHand(
   const remaining = openRowCount(numbersOf(log));
   const { rejects, loss } = remaining === 0 ? endSession([], journal, context.io.cwd) : {};
   const ending = loss ? ': all rows are settled, but the run is not finished' : ' is finished';
-  const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or left`;
+  const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or not written`;
   // A run whose undo has begun is not resumed, so there is no next step.
   const next = loss && !run.undo ? followUpOf(context, run, log.rows, loss.part) : undefined;
   return {

@@ -82,11 +82,11 @@ export function checkTls(
   judgeSocket: (socket: TLSSocket) => Finding,
 ): Promise<Finding> {
   const { host, target } = endpointOf(context);
-  const shake = async (cancellation: Cancellation, tls: TlsFiles) => {
+  const handshake = async (cancellation: Cancellation, tls: TlsFiles) => {
     const socket = connectTls({ ...target, secureContext: createSecureContext(tls) });
     return judgeOpen(socket, 'secureConnect', cancellation, () => judgeSocket(socket));
   };
-  return checkSocket(context, shake, (error) =>
+  return checkSocket(context, handshake, (error) =>
     fail(error.message, {
       expected: `TLS 1.2 or later, and a certificate for ${host} that is trusted`,
       hint: hintOf({ error }),

@@ -34,7 +34,7 @@ interface ActionDetails {
   readonly writes?: true;
   /**
    * How the command treats a wrong value in the environment or the config. By default the value stops the command. Commands that
-   * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
+   * repair or show settings warn about it or ignore it. `unread`: the command needs no settings, and the config is not read.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
   /** The format without `--output`. By default the settings choose it. */

@@ -118,7 +118,8 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
 }
 
 /**
- * Reads one record. If the service lacks the operation for that, or has withdrawn it, finds the record in the list and prints a note.
+ * Reads one record. If the service lacks the operation for that, or has withdrawn one that it called deprecated, finds the record in
+ * the list and prints a note.
  *
  * @throws CliError `not-found` if the record does not exist, and the errors of `client.read`.
  */

@@ -79,7 +79,7 @@ interface Format {
   readonly print: Print;
 }
 
-/** All facts about each format of `--output`. */
+/** The formats of `--output`, each with all that differs. */
 const formatTable = {
   table: {
     summary:

@@ -62,7 +62,7 @@ export interface ErrorDetails {
   readonly method?: string | undefined;
   /** The masked URL: without credentials; for the embedded store the path alone. */
   readonly url?: string | undefined;
-  /** How often the request was sent, or the requests of a write and the readings that failed. */
+  /** How often the request was sent. For a write, failed readings count too. */
   readonly attempts?: number | undefined;
   /** The Retry-After of the last answer, in milliseconds. */
   readonly retryAfterMs?: number | undefined;

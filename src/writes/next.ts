@@ -82,7 +82,7 @@ function begin(state: State, situation: Situation): Transition {
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Transition {
   const id = state.id ?? state.lastWrite?.id;
-  // A run confirms a success by the list only until `believesEmpty`.
+  // A success may be confirmed by the list: a run does that until `believesEmpty`.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError, 'unbound')

@@ -47,7 +47,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; nothing is stored`,
-      { hint: hintOf(matches, routes), code: 'unbound' },
+      { hint: hintOfMatches(matches, routes), code: 'unbound' },
     );
     const isShort = isText && [...matches.values()].every(({ operations: near }) => near.length === 0);
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
@@ -71,7 +71,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
 }
 
 /** Returns the hint for a description in which no operation is bound: flags that bind one, or else the routes to choose from. */
-function hintOf(matches: Matches, routes: readonly Route[]): string {
+function hintOfMatches(matches: Matches, routes: readonly Route[]): string {
   const flags = [...matches.values()].find((match) => match.flags !== undefined)?.flags;
   if (flags !== undefined) return `to bind an operation, add ${flags}`;
   const gets = routes.filter(({ method }) => method === 'GET').map(routeText);

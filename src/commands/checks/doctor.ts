@@ -26,10 +26,10 @@ export const doctor = action({
 
 async function runDoctor(context: Context): Promise<Output> {
   const { secrets, stop, settings } = context;
-  const weights = { mask: secrets.mask, strict: false };
+  const options = { mask: secrets.mask, strict: false };
   const { service, findings } = await examineConfig(context);
   const own = Object.entries(findings).map(([id, found]) =>
-    resultOf({ id, isPrerequisite: true }, found, weights),
+    resultOf({ id, isPrerequisite: true }, found, options),
   );
   const checks = reachChecks(settings.baseUrl);
   const { stopped } = stop;
