@@ -101,9 +101,7 @@ function mayBeSameService(a: Target, b: Target, isSameProfile: boolean): boolean
   return a.address === b.address && isSameProfile && (a.tenant === undefined || b.tenant === undefined);
 }
 
-/**
- * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of dash.
- */
+/** Returns true if two delivery numbers differ only in form: NFKC, case, outer spaces, invisible characters, or the kind of dash. */
 function isSameDelivery(a: string | undefined, b: string): boolean {
   return a !== undefined && comparableDelivery(a) === comparableDelivery(b);
 }

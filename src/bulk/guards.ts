@@ -21,9 +21,7 @@ export interface Guards {
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
-/**
- * Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it.
- */
+/** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
 export function guardErrorOf(
   { header: { format }, rows }: RunLog,
   { rowsToWrite }: Plan,

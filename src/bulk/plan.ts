@@ -9,7 +9,7 @@ import { isNumber } from '../process/exact-json.ts';
 import { indexOfId } from '../process/sorted.ts';
 import { decide, requiredValue } from '../writes/decide.ts';
 import { namesIn, type RecordPort } from '../writes/port.ts';
-import { type Doubt, doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
+import { doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
 import type { InvalidRecord } from './run.ts';
 import { type RowPlan, setPlan } from './run-events.ts';
@@ -66,34 +66,42 @@ export async function planRun(
   const planByValue = (row: RunRow, now: RecordValue) => setPlan(row, planOf(row, now, port));
   for (const row of rows) {
     const doubt = doubtOf(row);
-    const isUnreadable = doubt && hasId(row) && !port.abilities.canReadEach;
-    const outcome = claims.get(row) ?? (isUnreadable ? toUnreadable(doubt) : undefined);
+    const outcome = claims.get(row) ?? outcomeUnread(row, port, log.header.undoes !== undefined);
     if (outcome) setPlan(row, { planned: doubt && row.planned, state: outcome });
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
-  const absent = await readAll(records, toRead, concurrency, (row, record) => {
+  await readAll(records, toRead, concurrency, (row, record) => {
     planByValue(row, port.rowValueOf(row.intent, record));
     onRead();
   });
-  for (const row of absent) planByValue(row, null);
   const rowsToWrite = rows.filter((row) => !outcomeOf(row));
   if (entries) await readEntries(entries, rowsToWrite, concurrency);
   return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [] };
 }
 
-/** The reading of a list may be older than the attempt of an uncertain row. */
-function toUnreadable(doubt: Doubt): Outcome {
-  const message = 'it may have been written, and the service offers no way to read one record';
-  return { kind: 'unknown', reason: { code: 'unbound', message }, doubt };
+/** Returns the outcome of a row that no reading can decide. */
+function outcomeUnread(row: RunRow, { abilities }: RecordPort, isUndo: boolean): Outcome | undefined {
+  const doubt = doubtOf(row);
+  if (doubt) {
+    // The reading of a list may be older than the attempt.
+    if (!hasId(row) || abilities.canReadEach) return undefined;
+    const message = 'it may have been written, and the service offers no way to read one record';
+    return { kind: 'unknown', reason: { code: 'unbound', message }, doubt };
+  }
+  const names = isUndo && row.intent.kind === 'set' ? [...namesIn(row.intent)] : [];
+  const unshown = names.filter((name) => abilities.writeOnly.has(name));
+  if (unshown.length === 0) return undefined;
+  const message = `the service does not show ${unshown.join(', ')}, so the earlier value is not known`;
+  return { kind: 'failed', reason: { code: 'unbound', message } };
 }
 
 type RowWithId = RunRow & { readonly id: bigint };
 const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
 
 /**
- * Reads the records of rows, by the list or one by one, and passes each to `take` once. Returns the rows that have no record
- * in the list. No two rows have the same id.
+ * Reads the records of rows, by the list or one by one, and passes each row to `take` once, without a record if there is none. No two
+ * rows have the same id.
  *
  * @throws CliError if a record could not be read.
  */
@@ -102,7 +110,7 @@ async function readAll(
   toRead: readonly RowWithId[],
   concurrency: number,
   take: (row: RunRow, record: ServiceRecord | undefined) => void,
-): Promise<readonly RunRow[]> {
+): Promise<void> {
   const { canReadEach } = port.abilities;
   const { operations } = client.contract;
   const hasList = operations.has(noun.operations.list);
@@ -152,7 +160,8 @@ async function readAll(
     }
   if (!canReadEach) {
     if (hasList && unreadRows().length > 0) await readList();
-    return unreadRows();
+    for (const row of unreadRows()) take(row, undefined);
+    return;
   }
   // A list may leave a record out, because it changes while it is read or because it shows only some records. So each record or field
   // that it lacks is read by itself.
@@ -160,7 +169,6 @@ async function readAll(
     const isOffList = isListRead && !partlyListed.has(row);
     take(row, (await port.read(row.id, {}, isOffList)).record);
   });
-  return [];
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */

@@ -43,7 +43,7 @@ export async function settleByHand(
   const { undoes } = run.header;
   const undoneLog = undoes === undefined ? undefined : await readLog(list, undoes);
   const unknown = undoneLog?.rows.find(
-    (row) => doubtOf(row) && outcomes.some(([{ line }]) => line === row.line),
+    (row) => row.intent.kind === 'add' && doubtOf(row) && outcomes.some(([{ line }]) => line === row.line),
   );
   // If this ended the undo, the delivery could be booked again, and this row perhaps twice.
   if (unknown && undoes !== undefined)

@@ -4,7 +4,7 @@ import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation, type Paging } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
-import { valueIn } from '../process/exact-json.ts';
+import { printJson, valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { isAfterLast } from './answer-table.ts';
 import type { Answer, OperationCall } from './call.ts';
@@ -21,11 +21,13 @@ interface Page extends PageContent, Answer {}
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
 
-interface ListEnd {
+export interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly whyCut?: string | undefined;
   /** A clause that says why this reading may lack records: a deletion shifts all records behind it. */
   readonly whyPerhapsSkipped?: string | undefined;
+  /** True if the description says that pages have a link or a cursor to the next one, or does not say how they follow, and none came. */
+  readonly isUnproven?: boolean;
   /** A remark about how a whole list ends, a clause. */
   readonly note?: string | undefined;
 }
@@ -98,7 +100,8 @@ export async function* pagesOf(
       throw error;
     }
     visited.add(url).add(withoutHash(page.request.url));
-    const ids = page.records.map(({ fields }) => fields[idField]);
+    // An order of a list may have no id.
+    const ids = page.records.map(({ fields }) => fields[idField] ?? printJson(fields));
     if (isRepeated(earlier, ids)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
@@ -180,7 +183,8 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
     case 'cursor': {
       // A last page may leave out the cursor. A service that never sends it may cut its list.
       const isSent = pages > 1 || valueIn(page.envelope, paging.next) !== undefined;
-      if (isSent || !isFull || whyCut) return stepByCursor(paging, first, page);
+      if (isSent || whyCut) return stepByCursor(paging, first, page);
+      if (!isFull) return { isUnproven: true };
       return { whyCut: `it answered a full page of ${count}, without ${paging.next.join('.')}` };
     }
     case 'number':
@@ -191,14 +195,17 @@ function describedStep(walk: Walk, page: Page, whyCut: string | undefined): Page
       if (whyCut) return undefined;
       if (paging.by !== undefined && count > 0)
         return { whyCut: `its pages use ${paging.by}, which petstore cannot follow` };
-      return isFull ? { whyCut: `it answered a full page of ${count}, without a link to the next` } : {};
+      if (!isFull) return { isUnproven: true };
+      return { whyCut: `it answered a full page of ${count}, without a link to the next` };
     }
     case 'link': {
       // A gateway may drop the links. Without one, only our contract says how to ask what follows a full page.
       const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
-      if (page.records.length !== size || lastId === undefined) return undefined;
-      if (isBound(operation))
+      const isFullPage = page.records.length === size;
+      if (isBound(operation) && isFullPage)
         return { whyCut: whyCut ?? `it answered a full page of ${size}, without a link to the next` };
+      if (isBound(operation)) return { whyCut, isUnproven: true };
+      if (!isFullPage || lastId === undefined) return undefined;
       return { next: withQueryParameter(first, 'after', String(lastId)), isGuessed: true, whyCut };
     }
     default:

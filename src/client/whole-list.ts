@@ -4,8 +4,9 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError, isInterruption } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { foldCase } from '../process/text.ts';
+import { isTransientError } from './answer-table.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
-import { pagesOf } from './page-walk.ts';
+import { type ListEnd, pagesOf } from './page-walk.ts';
 
 /** The wanted values of fields. A record matches any value of an array. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -79,11 +80,10 @@ export async function* readList(
     if (remaining <= 0) return yield* held;
     yield* held.splice(0, Math.max(0, held.length - mostHeld));
   }
-  const {
-    whyCut = narrowed ?? (await whyLimited(operation, size, count, open)),
-    whyPerhapsSkipped,
-    note,
-  } = page.value;
+  const { isUnproven, note, ...end } = page.value;
+  const isAsked = isUnproven && end.whyCut === undefined && narrowed === undefined;
+  const further = isAsked ? await askFurther(operation, size, count, open) : {};
+  const { whyCut = narrowed, whyPerhapsSkipped } = { ...end, ...further };
   if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
   const why = whyCut ?? whyPerhapsSkipped;
   if (why !== undefined && needsWhole) throw new CutListError(why, operation, whyCut === undefined);
@@ -92,37 +92,49 @@ export async function* readList(
 }
 
 /**
- * Finds out in a clause whether a list that petstore cannot page through has more records than it answered. Its description has a page
- * size, and may say nothing of the size that the service takes by itself.
+ * Finds out whether a list without a link or a cursor has more records than it answered. Its description has a page size, and may say
+ * nothing of the size that the service takes by itself.
  *
  * @param size the page size that was asked for.
  * @param count the number of records that were read.
  * @param open asks for the list with a page size.
  */
-async function whyLimited(
-  { paging, parameters }: Operation,
+async function askFurther(
+  { parameters }: Operation,
   size: number | undefined,
   count: number,
   open: (size: number) => AsyncGenerator<ServiceRecord[], unknown>,
-): Promise<string | undefined> {
+): Promise<Pick<ListEnd, 'whyCut' | 'whyPerhapsSkipped'>> {
   const limit = parameters.find(({ name }) => name === 'limit');
-  if (!limit || paging?.kind !== 'unknown' || count === 0) return undefined;
+  if (!limit || count === 0) return {};
   const { minimum = 1, maximum } = limit.bounds ?? {};
   if (size !== undefined) {
     const isDefault = maximum === undefined && count === Number(limit.serviceDefault);
-    return isDefault ? `it answered exactly its default of ${count}` : undefined;
+    return isDefault ? { whyCut: `it answered exactly its default of ${count}` } : {};
   }
-  const further = Math.max(count + 1, Number(minimum));
-  const { value } = await open(further).next().catch(refusedPage);
-  return Array.isArray(value) && value.length > count
-    ? `it answers ${count} records, and more with ${limit.wireName}=${further}`
-    : undefined;
+  const larger = Math.max(count + 1, Number(minimum));
+  try {
+    const length = await lengthOf(open(larger));
+    if (length !== undefined && length > count)
+      return { whyCut: `it answers ${count} records, and more with ${limit.wireName}=${larger}` };
+    // A service that takes this size, and no larger one, may have answered as many as it ever does.
+    const isMost = length === undefined && (await lengthOf(open(count))) === count;
+    return isMost ? { whyCut: `it answers ${count} records, and refuses ${limit.wireName}=${larger}` } : {};
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterruption(error)) throw error;
+    return { whyPerhapsSkipped: `the service was asked for ${larger} records: ${error.message}` };
+  }
 }
 
-/** A service that refuses a page size shows nothing about its list. @throws an interruption. */
-function refusedPage(error: unknown): { readonly value?: undefined } {
-  if (error instanceof CliError && !isInterruption(error)) return {};
-  throw error;
+/** Returns the length of the first page, or undefined if the service refuses its size. @throws CliError that may pass; an interruption. */
+async function lengthOf(pages: AsyncGenerator<ServiceRecord[], unknown>): Promise<number | undefined> {
+  try {
+    const { value } = await pages.next();
+    return Array.isArray(value) ? value.length : 0;
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterruption(error) || isTransientError(error)) throw error;
+    return undefined;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { json } from './descriptions.ts';
-import { type RecordingServer, recordingServer, refusal } from './recording-server.ts';
+import { type RecordingServer, type Reply, recordingServer, refusal } from './recording-server.ts';
 import { type Fields, storeRecords } from './stored-records.ts';
 
 // A small pet store whose records have our fields. A shape says how it writes them in its description, its answers and the
@@ -18,6 +18,8 @@ export interface Shape {
   takes?(record: Fields, noun: string): Fields;
   /** Picks the part of a list that a request gets. */
   page?(records: Fields[], url: URL): Fields[];
+  /** Answers a list in place of its records. */
+  refuses?(url: URL): Reply | undefined;
   headers?(records: Fields[], url: URL): Record<string, string>;
   /** The parameters of every list. */
   readonly parameters?: readonly object[];
@@ -85,6 +87,8 @@ export async function shapedService(shape: Shape): Promise<ShapedService> {
     {
       show: (record, noun) => wrap(write(record, noun), noun),
       list(records, noun, url) {
+        const refused = shape.refuses?.(url);
+        if (refused) return refused;
         const printed = (shape.page?.(records, url) ?? records).map((record) => write(record, noun));
         const body = shape.list?.(printed, noun, url, records) ?? printed;
         return { headers: shape.headers?.(records, url), body };

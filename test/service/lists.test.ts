@@ -8,8 +8,13 @@ import { inQuery, pagesOfTwo, type Shape, shapedService } from '../helpers/shape
 // The program reads a list to its end, or a message says that the list may be cut. Every list ends.
 
 const firstTwo: Shape['page'] = (records) => records.slice(0, 2);
-const unlimited: Shape['page'] = (records, url) =>
-  url.searchParams.has('limit') ? expect.unreachable() : records;
+const twoByDefault: Shape['page'] = (records, url) =>
+  records.slice(0, Number(url.searchParams.get('limit') ?? 2));
+const refusesAbove =
+  (most: number, status: number) =>
+  ({ searchParams }: URL): Reply | undefined =>
+    Number(searchParams.get('limit') ?? 0) > most ? refusal(status) : undefined;
+const anyLimit = { parameters: [inQuery('limit', { type: 'integer' })] };
 const pet = (id: number) => ({ id, name: `Pet${id}`, categoryId: 1, status: 'sold' });
 
 /** Lists of five records that are cut after two. No request can get the rest. */
@@ -29,9 +34,11 @@ const cut: Record<string, Shape> = {
     parameters: [inQuery('limit', { type: 'integer', default: 2, maximum: 2 })],
   },
   'a default size that its description does not have': {
-    page: (records, url) => records.slice(0, Number(url.searchParams.get('limit') ?? 2)),
-    parameters: [inQuery('limit', { type: 'integer' })],
+    page: twoByDefault,
+    ...anyLimit,
   },
+  'a default size above which it refuses': { page: firstTwo, refuses: refusesAbove(2, 422), ...anyLimit },
+  'a default size, and links that do not come': { page: twoByDefault, documented: ['Link'], ...anyLimit },
   'a largest size that is its default': {
     page: firstTwo,
     parameters: [inQuery('limit', { type: 'integer', default: 2 })],
@@ -118,12 +125,35 @@ test.each<[string, Shape]>([
     'has as many as its default',
     { parameters: [inQuery('limit', { type: 'integer', default: 5, maximum: 9 })] },
   ],
-  ['refuses a page size', { parameters: [inQuery('limit', { type: 'integer' })], page: unlimited }],
+  ['refuses a page size', { refuses: refusesAbove(0, 422), ...anyLimit }],
 ])('a list that certainly is whole is read without a warning: it %s', async (_, shape) => {
   await using service = await shapedService(shape);
   const { run, done } = await bindTo(service);
   expect(await run('pets list -o ids')).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n5\n', stderr: '' });
   await done('pets get Pet5 -o ids');
+});
+
+test('a list may be cut, and may be asked again, if nothing shows whether it has more', async () => {
+  await using service = await shapedService({
+    page: twoByDefault,
+    refuses: refusesAbove(2, 503),
+    ...anyLimit,
+  });
+  const { run } = await bindTo(service);
+  expect((await run('pets list -o ids')).stderr).toContain('the service was asked for 3 records: ');
+  expect(await run('inventory export')).toMatchObject(
+    failed(6, 'the list may be incomplete: the service was'),
+  );
+});
+
+test('a list without ids ends at a page that repeats', async () => {
+  await using service = await shapedService({ parameters: numbered });
+  await using gateway = await recordingServer({}, () => ({ body: [{ petId: 1, quantity: 2 }] }));
+  const { run } = await bindTo(gateway, service.description);
+  expect(await run('orders list -o csv')).toMatchObject({
+    code: 0,
+    stdout: 'id,pet,quantity,shipDate,complete\n,1,2,,\n',
+  });
 });
 
 test('a list that is answered in parts with 206 is read, and may be cut', async () => {

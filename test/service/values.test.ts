@@ -271,7 +271,7 @@ test.each([false, true])(
   'a write-only field is sent, and never compared: an answer without a body: %s',
   async (isSilent) => {
     await using service = await serve({ pin: { ...text, writeOnly: true } }, {}, { isSilent });
-    const { done } = await bindTo(service);
+    const { run, done } = await bindTo(service);
     await done('pets create --name Rex --field pin=abcd');
     await done('pets update 1 --field pin=efgh');
     expect(service.pets()).toMatchObject([{ pin: 'efgh' }, { name: 'Rex', pin: 'abcd' }]);
@@ -280,6 +280,9 @@ test.each([false, true])(
     });
     expect(runs).toContain('applied 2 of 2 rows');
     expect(service.pets()).toMatchObject([{ pin: '1111' }, { name: 'Max', pin: '0002' }]);
+    const undone = await run('undo --yes');
+    expect(undone.code).toBe(3);
+    expect(undone.stderr).toContain('the service does not show pin, so the earlier value is not known');
     expect(await done('pets list --fields id,name -o csv')).toBe('id,name\n1,Luna\n2,Max\n');
   },
 );
