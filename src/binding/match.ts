@@ -58,7 +58,8 @@ const missing: Match = { state: 'unbound', operations: [], why: whyNotDescribed 
  * Finds the operations of the table in a document.
  *
  * @param documentOperations all operations of the document.
- * @param mapped the operations that the user chose with `--map`. Only the rule about an update that replaces the record, and the one about another field in the path, override them.
+ * @param mapped the operations that the user chose with `--map`. Two rules override them: the one about another field in the path, and
+ *   the one about an update that replaces the record.
  */
 export function matchOperations(
   tableOperationOf: (id: OperationId) => TableOperation,
@@ -66,15 +67,12 @@ export function matchOperations(
   mapped: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>(operationIds.map((id) => [id, missing]));
-  for (const [id, operation] of mapped) {
-    const doubt = countObstacle(tableOperationOf(id), operation);
-    const clause = doubt ? `, though ${doubt.why}` : '';
-    matches.set(id, { state: 'bound', operations: [operation], why: `set by --map${clause}` });
-  }
   for (const noun of Object.values(nouns)) {
     const { list, create, get, update, delete: remove } = noun.operations;
     const boundCollections = () =>
-      [list, create].flatMap((id) => boundIn(matches, id) ?? []).map(({ path }) => readPath(path).collection);
+      [list, create]
+        .flatMap((id) => mapped.get(id) ?? boundIn(matches, id) ?? [])
+        .map(({ path }) => readPath(path).collection);
     const facts = nounFactsOf(
       tableOperationOf(list),
       tableOperationOf(get),
@@ -83,18 +81,16 @@ export function matchOperations(
     );
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = tableOperationOf(id);
-      const chosen = mapped.get(id);
-      const otherField = chosen && otherFieldOf(tableOperation, chosen, facts);
-      if (chosen && otherField !== undefined) {
-        const why = `its ${otherField} is another field of the records than ${noun.idField}`;
-        matches.set(id, { state: 'unbound', operations: [chosen], why });
-      }
-      if (chosen) continue;
       const collections = boundCollections();
-      const candidates = documentOperations.flatMap(
-        (operation) => toCandidate(tableOperation, operation, { ...facts, collections }) ?? [],
+      const toCandidates = (operation: DocumentOperation) =>
+        toCandidate(tableOperation, operation, { ...facts, collections }) ?? [];
+      const chosen = mapped.get(id);
+      matches.set(
+        id,
+        chosen
+          ? judgeMapped(tableOperation, chosen, facts)
+          : choose(tableOperation, documentOperations.flatMap(toCandidates)),
       );
-      matches.set(id, choose(tableOperation, candidates));
     }
     const foreign = [list, get].flatMap((id) => matches.get(id) ?? []).find((each) => each.hasOtherRecords);
     for (const id of foreign ? [create, update, remove] : []) {
@@ -109,6 +105,22 @@ export function matchOperations(
     if (loss) matches.set(update, { state: 'unbound', operations: [updating], ...loss });
   }
   return matches;
+}
+
+/** Judges an operation that the user chose. */
+function judgeMapped(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+  facts: Pick<NounFacts, 'fields'>,
+): Match {
+  const operations = [operation];
+  const otherField = otherFieldOf(tableOperation, operation, facts);
+  if (otherField !== undefined) {
+    const why = `its ${otherField} is another field of the records than ${nouns[tableOperation.noun].idField}`;
+    return { state: 'unbound', operations, why };
+  }
+  const doubt = countObstacle(tableOperation, operation);
+  return { state: 'bound', operations, why: `set by --map${doubt ? `, though ${doubt.why}` : ''}` };
 }
 
 /** Returns true if an operation may do what one of the table does, by its method and by the names of its schemas. */
