@@ -83,13 +83,6 @@ describe('a write', () => {
     },
   );
 
-  test.each([206, 303, 406, 408, 499, 500, 502, 503, 504])(
-    'that is answered %i may have been applied',
-    (status) => {
-      expect(isPerhapsApplied([answered(status)])).toBe(true);
-    },
-  );
-
   test.each([
     ['application/problem+json', '{"title":"gone"}'],
     ['application/json; charset=utf-8', '"not found"'],

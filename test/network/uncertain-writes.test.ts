@@ -79,13 +79,6 @@ describe.concurrent('a write', () => {
     expect(run).toMatchObject({ code, stderr: expect.stringMatching(says) });
     expect(run.writes).toHaveLength(acts.length);
   });
-
-  test('that may have been applied is "applied": "unknown" in JSON', async () => {
-    const { stderr } = await runWith(`${set} --json`, mode.reset, actOf('409'));
-    expect(JSON.parse(stderr).error).toMatchObject({ applied: 'unknown', attempts: 2 });
-    const refused = await runWith(`${set} --json`, actOf('409'));
-    expect(JSON.parse(refused.stderr).error).not.toHaveProperty('applied');
-  });
 });
 
 describe('an interrupted write', () => {

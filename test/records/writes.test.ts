@@ -42,13 +42,6 @@ async function protectedService() {
   return { ...server, run };
 }
 
-test.each(writes)('%s for %s: a wrong field of --fields is refused before any request', async (_, line) => {
-  await using service = await protectedService();
-  const run = await service.run(`${line} --confirm prod --fields colour`);
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(service.requests).toEqual([]);
-});
-
 test.each(writes)('%s for %s: a dry run shows the write and does not send it', async (method, line) => {
   await using service = await protectedService();
   const { code, stdout } = await service.run(`${line} --dry-run -o json`);
