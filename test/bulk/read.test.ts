@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest';
 import { countLayout } from '../../src/bulk/count-layout.ts';
-import { type RunFlags, shardOf } from '../../src/bulk/run.ts';
+import type { RunFlags } from '../../src/bulk/run.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
 import { parseColumnMap } from '../../src/config/keys.ts';
 import { decodeUtf8 } from '../../src/input/input-file.ts';
 import { readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 
-const parseShard = (text: string) => applyFlags.shard.parse?.(text, undefined) ?? { index: 0, count: 0 };
-
 type Options = Partial<RunFlags> & Parameters<typeof readRows>[2] & { readonly name?: string };
 
 async function read(text: string, options: Options = {}) {
-  const { name = 'stock.csv', skipInvalid = true, isSelected, ...flags } = options;
+  const { name = 'stock.csv', skipInvalid = true, ...flags } = options;
   const inputFile = { name, path: `/${name}`, text: decodeUtf8(Buffer.from(text), name) };
-  return readRows(inputFile, countLayout(flags), { skipInvalid, isSelected });
+  return readRows(inputFile, countLayout(flags), { skipInvalid });
 }
 
 type CountInput = Awaited<ReturnType<typeof read>>;
@@ -200,33 +198,14 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
   // A truncated file is an error of the file, not of a row.
   ['petId,quantity\n1,2\n2,"3\n4,5\n', /^stock.csv:3: a quote is opened and never closed/, skipping],
   [`id,qty\n1,${'5'.repeat(2 ** 20)}\n`, 'stock.csv:2: the record is longer than 1 MiB', skipping],
-  ['PK\u0003\u0004rest', 'stock.xlsx: this is a workbook or another ZIP archive', { name: 'stock.xlsx' }],
 ])('refuses all of %.40j', async (text, message, options) => {
   await expect(read(text, options)).rejects.toThrow(message);
-});
-
-test('each row is in one shard, an invalid one by its line', async () => {
-  expect(parseShard('3/3')).toEqual(parseShard('0/3'));
-  const counts = Array.from({ length: 3000 }, (_, at) => `${at + 1},${at % 50 === 0 ? 'x' : 1}`);
-  const parts = await Promise.all(
-    ['1/3', '2/3', '3/3'].map(parseShard).map(({ index, count }) => {
-      const isSelected = (key: bigint) => shardOf(key, count) === index;
-      return read(`petId,quantity\n${counts.join('\n')}`, { isSelected });
-    }),
-  );
-  expect(new Set(parts.flatMap(({ rows }) => rows.map(({ id }) => id))).size).toBe(2940);
-  expect(new Set(parts.flatMap(({ invalid }) => invalid.map(({ line }) => line))).size).toBe(60);
-  for (const { rows, invalid, skipped } of parts) {
-    expect(rows.length).toBeGreaterThan(900);
-    expect(invalid.length).toBeGreaterThan(0);
-    expect(rows.length + invalid.length + skipped).toBe(3000);
-  }
 });
 
 test.each([
   [() => parseColumnMap(['sku']), 'must be petId=<column>'],
   [() => parseColumnMap(['petId=a', 'pet_id=b']), 'gives petId two columns'],
-  [() => parseShard('4/3'), "--shard '4/3': must be <i>/<n>"],
+  [() => applyFlags.shard.parse?.('4/3', undefined), "--shard '4/3': must be <i>/<n>"],
 ])('refuses the flag of %s', (parse, message) => {
   expect(parse).toThrow(message);
 });
