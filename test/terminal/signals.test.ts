@@ -133,13 +133,6 @@ function interrupt(...signals: readonly Signal[]) {
   return stop;
 }
 
-test('the first signal stops the work, and the second one abandons it', () => {
-  const once = interrupt('SIGINT');
-  expect([once.cause?.exitCode, once.abandoned.aborted]).toEqual([130, false]);
-  const twice = interrupt('SIGINT', 'SIGTERM');
-  expect([twice.cause?.exitCode, twice.abandoned.aborted]).toEqual([130, true]);
-});
-
 test('work that goes on 10.5 s after a signal, or 0.5 s after the second one, ends with the command', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
