@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { leanPackages } from '../../.ci/lean-packages.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
+import { openConfig } from '../helpers/config-folder.ts';
 import { randomOf } from '../helpers/random.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
@@ -184,11 +185,8 @@ describe('a lock', () => {
 const note = 'n'.repeat(20_000);
 
 function largeConfig() {
-  const folder = temporaryFolder();
-  const path = join(folder, 'config.json');
-  const text = JSON.stringify({ profiles: { a: { 'base-url': 'http://127.0.0.1:9', note } } });
-  fs.writeFileSync(path, text, { mode: 0o600 });
-  return { folder, path, text, env: { PETSTORE_CONFIG_DIR: folder } };
+  const config = openConfig({ profiles: { a: { 'base-url': 'http://127.0.0.1:9', note } } });
+  return { ...config, text: fs.readFileSync(config.path, 'utf8') };
 }
 
 test('on a full disk the config keeps its old content, and the error says so', () => {

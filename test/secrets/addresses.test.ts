@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 import { warehouse } from '../helpers/descriptions.ts';
-import { listenHere } from '../helpers/listen.ts';
+import { answerJson, misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { failed } from '../helpers/run-cli.ts';
 
@@ -84,24 +83,20 @@ test('a client certificate is shown to the origin of its profile alone', async (
   for (const [name, pem] of Object.entries({ 'cert.pem': cert, 'key.pem': key }))
     writeFileSync(join(config.folder, name), pem, { mode: 0o600 });
   const hasCertificate: boolean[] = [];
-  const options = { cert, key, requestCert: true, rejectUnauthorized: false };
-  const server = createServer(options, (request, response) => {
-    hasCertificate.push(Object.keys((request.socket as TLSSocket).getPeerCertificate()).length > 0);
-    response.setHeader('content-type', 'application/json').end(warehouse);
-  });
-  const port = await listenHere(server);
-  try {
-    const url = `https://127.0.0.1:${port}`;
-    const tls = { 'ca-cert': 'cert.pem', 'client-cert': 'cert.pem', 'client-key': 'key.pem' };
-    for (const baseUrl of [url, service.url]) {
-      configure({ ...tls, 'base-url': baseUrl });
-      const bound = await config.run(['api', 'bind', `${url}/openapi`]);
-      expect(bound).toMatchObject({ code: 0 });
-    }
-    expect(hasCertificate).toEqual([true, false]);
-  } finally {
-    server.close();
+  const script: Script = {
+    onConnection(socket) {
+      hasCertificate.push(Object.keys((socket as TLSSocket).getPeerCertificate()).length > 0);
+      return false;
+    },
+    onRequest: (exchange) => answerJson(exchange, warehouse),
+  };
+  await using server = await misbehave(script, { cert, key, requestCert: true, rejectUnauthorized: false });
+  const tls = { 'ca-cert': 'cert.pem', 'client-cert': 'cert.pem', 'client-key': 'key.pem' };
+  for (const baseUrl of [server.url, service.url]) {
+    configure({ ...tls, 'base-url': baseUrl });
+    expect(await config.run(`api bind ${server.url}/openapi`)).toMatchObject({ code: 0 });
   }
+  expect(hasCertificate).toEqual([true, false]);
 });
 
 /** A config whose active profile, prod, belongs to `service`. */

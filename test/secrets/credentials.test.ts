@@ -14,7 +14,7 @@ import { readToken } from '../../src/config/credential.ts';
 import { openConfig } from '../helpers/config-folder.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, fakeIo, runAt } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { temporaryFile, temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -38,12 +38,6 @@ async function show(config: object, { env = {}, flags = '', isAtTerminal = false
 /** A config whose active profile belongs to https://shop.example. */
 const active = (more: object) => ({ profile: 'p', profiles: { p: { ...shop, ...more } } });
 
-function file(text: string): string {
-  const path = join(temporaryFolder(), 'token');
-  writeFileSync(path, text, { mode: 0o600 });
-  return path;
-}
-
 describe('the token', () => {
   /** The header that a service gets. */
   async function sent(env: Env, header = 'authorization') {
@@ -63,7 +57,7 @@ describe('the token', () => {
 
   test('of a file or a variable has its one trailing newline dropped', async () => {
     for (const text of ['s3cret\n', 's3cret\r\n'])
-      for (const env of [{ PETSTORE_TOKEN_FILE: file(text) }, { PETSTORE_TOKEN: text }])
+      for (const env of [{ PETSTORE_TOKEN_FILE: temporaryFile(text) }, { PETSTORE_TOKEN: text }])
         expect(await sent(env)).toMatchObject({ value: 'Bearer s3cret' });
   });
 
@@ -77,7 +71,7 @@ describe('the token', () => {
   });
 
   test('of the variable beats a file; of files and commands the source with precedence counts', async () => {
-    const env = { PETSTORE_TOKEN_FILE: file('from-file') };
+    const env = { PETSTORE_TOKEN_FILE: temporaryFile('from-file') };
     expect(await sent({ ...env, ...token })).toMatchObject({ value: 'Bearer s3cret' });
     await using server = await recordingServer({}, () => ({ body: [] }));
     const p = { 'base-url': server.url, 'token-command': 'echo from-profile' };
@@ -107,7 +101,7 @@ describe('a token that cannot be read is an error that names its source, and sho
       'stdout maxBuffer length exceeded',
     ],
   ])('%s %j: %s', async (variable, text, why) => {
-    const value = variable === 'PETSTORE_TOKEN_FILE' ? file(text) : text;
+    const value = variable === 'PETSTORE_TOKEN_FILE' ? temporaryFile(text) : text;
     const { code, stdout, stderr } = await show(shop, { env: { [variable]: value } });
     expect([code, stdout]).toEqual([4, '']);
     const name = { PETSTORE_TOKEN: variable, PETSTORE_TOKEN_FILE: `token file ${value}` }[variable];
@@ -152,7 +146,7 @@ describe('a token that belongs to one origin', () => {
     ['another port', 'https://shop.example:8443'],
     ['another scheme', 'http://shop.example'],
   ])('is not sent to %s, and one warning on a terminal says why', async (_, url) => {
-    const config = active({ 'token-file': file('s3cret') });
+    const config = active({ 'token-file': temporaryFile('s3cret') });
     for (const options of [
       { flags: `--base-url ${url}` },
       { flags: `--base-url ${url} --profile p` },

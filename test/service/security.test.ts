@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toOpenApi } from '../../src/api/openapi.ts';
 import { bindTo } from '../helpers/bound.ts';
+import { ownDescription } from '../helpers/own-description.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed } from '../helpers/run-cli.ts';
 
@@ -21,14 +21,12 @@ const schemes = {
 };
 type Way = Partial<Record<keyof typeof schemes, string[]>>;
 
-function describe(security: readonly Way[] | undefined, own: Record<string, readonly Way[]> = {}) {
-  const document = toOpenApi() as {
-    paths: Record<string, Record<string, { operationId: string; security?: unknown }>>;
-  };
-  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item)))
-    if (own[operation.operationId]) operation.security = own[operation.operationId];
-  const { components } = document as { components?: object };
-  return { ...document, security, components: { ...components, securitySchemes: schemes } };
+function describe(security: readonly Way[], ofDelete?: readonly Way[]) {
+  return ownDescription((document) => {
+    Object.assign(document, { security });
+    Object.assign(document.components, { securitySchemes: schemes });
+    if (ofDelete) Object.assign(document.paths['/pets/{petId}']?.delete ?? {}, { security: ofDelete });
+  });
 }
 
 async function secured(document: object) {
@@ -71,7 +69,7 @@ test.each<[way: readonly Way[], where: string]>([
   [[{ reserved: [] }], 'the header content-type'],
   [[{ bearer: [], header: [] }], 'the header authorization and the header x-key'],
 ])('an operation that wants the token elsewhere than the others is unbound: %j', async (way, where) => {
-  await using service = await secured(describe([{ bearer: [] }], { deletePet: way }));
+  await using service = await secured(describe([{ bearer: [] }], way));
   expect(await service.run('pets delete 1 --yes')).toMatchObject(
     failed(2, `it takes its token in ${where}, and others take it in the header authorization`),
   );

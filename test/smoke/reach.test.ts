@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { temporaryFile } from '../helpers/temporary-folder.ts';
 import { boundTo, requireToken, smoke, smokeOf } from './run.ts';
 import { type Change, startService, withRefusal } from './service.ts';
 
@@ -58,9 +56,8 @@ describe('a service that is not reached', () => {
 
 /** Starts a service with a certificate, and gives the environment that makes it trusted. */
 async function secured(tls: TlsOptions) {
-  const file = join(temporaryFolder(), 'ca.pem');
-  writeFileSync(file, String(tls.cert));
-  return { service: await startService({ tls }), trusting: { env: { PETSTORE_CA_CERT: file } } };
+  const env = { PETSTORE_CA_CERT: temporaryFile(String(tls.cert)) };
+  return { service: await startService({ tls }), trusting: { env } };
 }
 
 describe('tls', () => {
