@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { failed } from '../helpers/run-cli.ts';
-import { shelves, toCsv } from '../helpers/stock-server.ts';
+import { delayWrites, shelves, toCsv } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
 import { testWith } from '../helpers/tools.ts';
@@ -108,10 +107,7 @@ const rows = 96;
 /** A person in a terminal, who applies a file that changes every count from 1 to 5; writes take a while. */
 async function seat(ms: number, words: readonly string[] = []) {
   const shop = await stockShop(shelves(rows, 1), { 'stock.csv': toCsv(shelves(rows, 5)) });
-  shop.misbehave = async ({ method }) => {
-    if (method === 'PUT') await sleep(ms);
-    return undefined;
-  };
+  delayWrites(shop, ms);
   const argv = ['inventory', 'apply', 'stock.csv', ...words];
   const terminal = startInTerminal(argv, { env: shop.env, cwd: shop.folder, columns: 80 });
   return Object.assign(shop, { terminal });

@@ -2,26 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
-import { type StockServer, shelves, toCsv } from '../helpers/stock-server.ts';
+import { delayWrites, shelves, toCsv } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 
 // These tests need a process of their own, for signals, kills, pipes and a full disk.
 
-/** Answers writes late, so that a kill happens with some in flight. */
-function slow(server: StockServer, ms: number): void {
-  server.misbehave = async ({ method }) => {
-    if (method === 'PUT') await sleep(ms);
-    return undefined;
-  };
-}
-
 /** A service of pets with a count of 1, and a file that sets each to its id and 5. */
 async function shopOf(rows: number, ms = 0) {
   const shop = await stockShop(shelves(rows, 1), { 'stock.csv': toCsv(shelves(rows, (petId) => petId + 5)) });
-  if (ms > 0) slow(shop, ms);
+  if (ms > 0) delayWrites(shop, ms);
   const start = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     startCli([...words], { env: { ...shop.env, ...env }, cwd: shop.folder });
   const untilSeen = (count: number) =>

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Reaction,
   type ReceivedRequest,
@@ -96,6 +97,14 @@ export function trouble(
     if (failure === undefined) return undefined;
     if (failure === 'lost') return 'reset';
     return refusal(failure, { ...headers, ...(failure < 400 && { location: 'http://127.0.0.1:1/' }) });
+  };
+}
+
+/** Answers every PUT late. */
+export function delayWrites(server: StockServer, ms: number): void {
+  server.misbehave = async ({ method }) => {
+    if (method === 'PUT') await sleep(ms);
+    return undefined;
   };
 }
 
