@@ -49,6 +49,16 @@ const stops: readonly Stop[] = [
     stderr,
   })),
   {
+    what: 'a 403 page of a gateway',
+    begin: (shop) => {
+      const headers = { 'content-type': 'text/html' };
+      const page = { status: 403, headers, body: '<title>403 Forbidden</title>' };
+      shop.misbehave = ({ method }) => (method === 'PUT' ? page : undefined);
+    },
+    summary: { code: 6, unknown: 1, unprocessed: 99 },
+    stderr: /the answer is 403 with text\/html: 403 Forbidden/,
+  },
+  {
     what: 'a redirect',
     begin: (shop) => trouble(shop, () => 307),
     summary: { code: 1, failed: 1, unknown: 0, unprocessed: 99, left: 99 },

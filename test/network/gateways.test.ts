@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, answer, answerJson, misbehave, type Script } from '../helpers/misbehaving-server.ts';
+import { type Answer, answer, misbehave, type Script } from '../helpers/misbehaving-server.ts';
 import { failed, runCli } from '../helpers/run-cli.ts';
-import { toCsv } from '../helpers/stock-server.ts';
-import { openWorkspace } from '../helpers/stock-shop.ts';
 import * as mode from './modes.ts';
 
 // The answers are those of the real gateways, as the versions of Debian 12 send them.
 
 const html = { 'content-type': 'text/html' };
 
-/** Pages of gateways, shortened where nothing is read. */
-const pages = {
-  nginx: (title: string) =>
-    `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n`,
-};
+const nginxPage = (title: string) =>
+  `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n`;
 
 /** Runs a command against a server that answers everything in this way. */
 async function run(line: string, reply: Answer, env: Readonly<Record<string, string>> = {}) {
@@ -23,7 +18,7 @@ async function run(line: string, reply: Answer, env: Readonly<Record<string, str
 }
 
 test.each([
-  ['nginx', 502, pages.nginx('502 Bad Gateway'), '502 with text/html: 502 Bad Gateway'],
+  ['nginx', 502, nginxPage('502 Bad Gateway'), '502 with text/html: 502 Bad Gateway'],
   [
     'a page without a title',
     503,
@@ -45,7 +40,7 @@ test('a page with 64 KB of tags that do not end is shown as any other', async ()
 
 describe('a 404', () => {
   const text = { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found\n' };
-  const page = { status: 404, headers: html, body: pages.nginx('404 Not Found') };
+  const page = { status: 404, headers: html, body: nginxPage('404 Not Found') };
   const json = {
     status: 404,
     headers: { 'content-type': 'application/json' },
@@ -75,7 +70,7 @@ test.each(['inventory set 1 5', 'api request PUT /x'])(
     const { code, stderr } = await run(line, {
       status: 403,
       headers: html,
-      body: pages.nginx('403 Forbidden'),
+      body: nginxPage('403 Forbidden'),
     });
     expect(code).toBe(6);
     expect(stderr).toContain('the answer is 403 with text/html: 403 Forbidden');
@@ -83,25 +78,6 @@ test.each(['inventory set 1 5', 'api request PUT /x'])(
     expect(stderr).not.toContain('token');
   },
 );
-
-test('a 403 page in answer to the first write of a run stops the run', async () => {
-  const page = { status: 403, headers: html, body: pages.nginx('403 Forbidden') };
-  const entries = [1, 2, 3].map((petId) => ({ petId, quantity: petId, status: 'available' }));
-  await using server = await misbehave(
-    mode.always((exchange) => {
-      const { method, target } = exchange.request;
-      const id = /\/inventory\/(\d)$/.exec(target)?.[1];
-      if (method === 'PUT') answer(exchange, page);
-      else answerJson(exchange, id === undefined ? entries : entries[Number(id) - 1]);
-    }),
-  );
-  const workspace = openWorkspace(server);
-  workspace.write('stock.csv', toCsv([70, 70, 70]));
-  const apply = await workspace.run('inventory apply stock.csv --yes');
-  expect(apply.stdout).toContain('1 unknown, 2 unprocessed\n');
-  expect(apply.stderr).toContain('the answer is 403 with text/html: 403 Forbidden');
-  expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
-});
 
 describe('a failure that has a remedy has it in its hint:', () => {
   const loginPage = { status: 401, headers: { ...html, 'www-authenticate': 'Basic realm="shop"' } };
@@ -115,7 +91,7 @@ describe('a failure that has a remedy has it in its hint:', () => {
     [
       'plain http to TLS, nginx',
       1,
-      mode.answers(bad(pages.nginx('400 The plain HTTP request was sent to HTTPS port'))),
+      mode.answers(bad(nginxPage('400 The plain HTTP request was sent to HTTPS port'))),
       /\nhint: check whether the port expects http/,
     ],
     [
@@ -158,7 +134,7 @@ describe('a failure that has a remedy has it in its hint:', () => {
   });
 
   test.each([
-    ['nginx', bad(pages.nginx('400 Request Header Or Cookie Too Large'))],
+    ['nginx', bad(nginxPage('400 Request Header Or Cookie Too Large'))],
     ['lighttpd', { status: 431, headers: html, body: '<title>431</title>' }],
     ['Varnish', { status: 400 }],
   ])('headers that are too large, %s', async (_, reply) => {
