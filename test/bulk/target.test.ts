@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { bindTo } from '../helpers/bound.ts';
+import { failed } from '../helpers/run-cli.ts';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
 import { openWorkspace, stockShop } from '../helpers/stock-shop.ts';
 
@@ -41,7 +42,9 @@ test('the base path of a binding belongs to the target, and resume names the bas
   await bindTo(shop, toOpenApi({ serverUrl: '/v2' }), { env });
   const moved = await shop.run('resume r1', { env });
   const url = `http://localhost:${new URL(shop.url).port}`;
-  expect(moved.stderr).toContain(`run r1 wrote to ${url}/v1, and this command goes to another service`);
+  expect(moved).toMatchObject(
+    failed(2, `error: run r1 wrote to ${url}/v1, and this command goes to another service\n`),
+  );
   expect((await shop.run(`resume r1 --base-url ${url}/v1`, { env })).stderr).toMatch(/^run r1 is finished: /);
 });
 
