@@ -168,17 +168,9 @@ export const cases: readonly Case[] = [
   remove('answers 503 to a DELETE, then behaves', mode.once(mode.statusAct(503)), undefined, { requests: 2 }),
   create('answers 500 to a POST', mode.status(500), maybe),
   create('answers 503 to a POST', mode.status(503), maybe),
-  create('answers 429 to a POST, says when, then behaves', mode.once(mode.waiting(429, '0')), undefined, {
-    requests: 2,
-  }),
   create('answers 429 to a POST, then behaves', mode.once(mode.statusAct(429)), undefined, { requests: 2 }),
   create('answers 425 to a POST, then behaves', mode.once(mode.statusAct(425)), undefined, { requests: 2 }),
   list('asks to wait a second', mode.once(mode.waiting(429, '1')), undefined, { requests: 2, minMs: 1000 }),
-  list(
-    'asks to wait longer than the deadline allows',
-    mode.always(mode.waiting(429, '3600')),
-    /asks to wait 60 min, longer than what is left of the deadline of 30 s/,
-  ),
   list(
     'answers 503 after all retries',
     mode.answersJson({ code: 'busy', message: 'too many pets', status: 503 }, { status: 503 }),
@@ -302,9 +294,14 @@ export const cases: readonly Case[] = [
     requests: 0,
     spoilsProcess: true,
   }),
-  list('shows an expired certificate', mode.secure({ trusted: true, days: -1 }), /TLS: .*expired/, {
-    requests: 0,
-  }),
+  list(
+    'shows an expired certificate',
+    mode.secure({ trusted: true, days: -1 }),
+    /TLS: .*expired[\s\S]*\nhint: check the clock of this machine/,
+    {
+      requests: 0,
+    },
+  ),
   list(
     'shows the certificate of another',
     mode.secure({ trusted: true, host: 'a.example' }),
@@ -312,9 +309,14 @@ export const cases: readonly Case[] = [
     { requests: 0 },
   ),
   list('wants a client certificate, and gets it', mode.secure({ trusted: true, client: true })),
-  list('speaks plain http where TLS is expected', mode.plainForTls, /TLS: wrong version number \(GET /, {
-    requests: 0,
-  }),
+  list(
+    'speaks plain http where TLS is expected',
+    mode.plainForTls,
+    /TLS: wrong version number \(GET .*\nhint: check whether the port expects http/,
+    {
+      requests: 0,
+    },
+  ),
 
   // Proxies. The services behind them do not exist: only the proxy can answer for them.
   list('is a proxy that forwards http', mode.proxied('http', mode.always(mode.wellBehaved))),

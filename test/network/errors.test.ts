@@ -38,18 +38,6 @@ test.each<Row>([
       'the service asks to wait 60 min, longer than what is left of the deadline',
     ],
   ),
-  [
-    'categories list',
-    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
-    { kind: 'failed', status: 302 },
-    '',
-  ],
-  [
-    'categories list',
-    { body: [{ id: 1 }] },
-    { message: expect.stringMatching(/the body is not a Category: \/0\/name is required$/) },
-    '',
-  ],
   ...[404, 410].map(
     (status): Row => [
       'categories list',
@@ -116,23 +104,11 @@ test.each<[status: number, env: Readonly<Record<string, string>>, hint: string, 
   expect(run.stderr).toContain(`; request id abc-1)\nhint: ${hint}\n`);
 });
 
-test.each([
-  [
-    'CERT_NOT_YET_VALID',
-    'certificate is not yet valid',
+test('the hint of a certificate that is not yet valid has the time of this machine', () => {
+  const why = 'certificate is not yet valid';
+  const error = transportError(Object.assign(new Error(why), { code: 'CERT_NOT_YET_VALID' }));
+  expect(error.message).toBe(`TLS: ${why}`);
+  expect(hintOf({ error })).toMatch(
     /^check the clock of this machine, which says \d{4}-\d\d-\d\dT\d\d:\d\dZ$/,
-  ],
-  ['CERT_HAS_EXPIRED', 'certificate has expired', /^check the clock of this machine/],
-  // Node 24 adds words about its flags.
-  [
-    'DEPTH_ZERO_SELF_SIGNED_CERT',
-    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
-    /PETSTORE_CA_CERT=<file>/,
-  ],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'wrong version number', /check whether the port expects http/],
-  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'certificate required', /PETSTORE_CLIENT_CERT=<file>/],
-])('the hint of %s', (code, why, hint) => {
-  const error = transportError(Object.assign(new Error(why), { code }));
-  expect(error.message).toBe(`TLS: ${why.split(';')[0]}`);
-  expect(hintOf({ error })).toMatch(hint);
+  );
 });

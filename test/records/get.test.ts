@@ -31,10 +31,6 @@ test('get prints the pets that exist, names each that does not, and exits 3', as
 
 test('get exits with the code of the failure if all failed for the same reason', async () => {
   expect(await get('998 999')).toMatchObject({ code: 5, stdout: '' });
-  const single = await get('999 -o json -q');
-  expect(single).toMatchObject({ code: 5, stdout: '' });
-  const service = { code: 'not_found', status: 404, method: 'GET', attempts: 1, retryable: false };
-  expect(JSON.parse(single.stderr).error).toMatchObject({ kind: 'not-found', ...service });
 });
 
 const goneReplies: Reply[] = [
