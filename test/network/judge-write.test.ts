@@ -59,17 +59,6 @@ describe('the answer of an update', () => {
   });
 });
 
-describe('the answer of a create', () => {
-  const create = { id: undefined, values: { name: 'Luna', categoryId: 2n } };
-
-  test('shows nothing but the id if that is all it has', () => {
-    for (const body of [{ id: 5 }, 5, { id: 5, ok: true }])
-      expect(judge('createPet', create, [201, body])).toMatchObject({ verdict: 'unclear', id: 5n });
-    for (const body of [{ ok: true }, '"5"', [], { id: 'abc' }])
-      expect(judge('createPet', create, [201, body])).toMatchObject({ verdict: 'unclear', id: undefined });
-  });
-});
-
 test('the id of a new record is in a Location with a last slash', () => {
   const operation = { ...operations.getPet, path: '/pets/{petId}/' };
   const contract = { ...builtInContract, operations: new Map([['getPet' as const, operation]]) };

@@ -5,18 +5,6 @@ import { failed, type Line, runAt, wordsOf } from '../helpers/run-cli.ts';
 const entry = { petId: 1, quantity: 3, status: 'sold' };
 const luna = { id: 1, name: 'Luna', categoryId: 1, status: 'sold' };
 
-/** The outcome of a command against a service that answers everything alike, but shows what is to be deleted or set. */
-async function against(reply: Reply, line: Line) {
-  const replyTo = ({ method }: { method?: string | undefined }) =>
-    method === 'GET' && line === remove
-      ? { body: luna }
-      : method === 'GET' && line === 'inventory set 1 5'
-        ? { body: entry }
-        : reply;
-  await using server = await recordingServer({}, replyTo);
-  return await runAt(server, [...wordsOf(line), '--retries', '0']);
-}
-
 /**
  * The outcome against a service that answers writes and readings each in one way, and what it was asked. What is to be deleted or
  * set is there before the write.
@@ -29,9 +17,12 @@ async function between(write: Reply, reading: Reply, line: Line) {
     isWritten = true;
     return write;
   });
-  const run = await runAt(server, [...wordsOf(line), '--retries', '0', '-q']);
+  const run = await runAt(server, [...wordsOf(line), '--retries', '0']);
   return { ...run, calls: server.calls() };
 }
+
+/** The outcome against a service that answers writes and readings alike. */
+const against = (reply: Reply, line: Line) => between(reply, reply, line);
 
 const html = { 'content-type': 'text/html' };
 const page = '<html><title>Sign in</title></html>';
@@ -152,6 +143,7 @@ describe('a create that is answered', () => {
 
   test.each<[unknown, string]>([
     [{ id: 1 }, '1'],
+    [{ id: 1, ok: true }, '1'],
     [7, '7'],
   ])('with the id alone, %j, prints the record that it reads', async (body, id) => {
     const run = await between({ status: 201, body }, { body: { ...luna, id: Number(id) } }, create);
@@ -172,11 +164,14 @@ describe('a create that is answered', () => {
   );
 
   // An undo would remove record 1 if a number of rows were taken for an id.
-  test.each([{ ok: true }, [1], [0]])('with %j has no id to look for, and may have made it', async (body) => {
-    const run = await between({ status: 201, body }, { body: luna }, create);
-    expect(run).toMatchObject({ ...failed(6, 'the body is not a Pet: '), calls: ['POST /pets'] });
-    expect(run.stderr).toContain('; it may have been created: look for it before you create it again');
-  });
+  test.each([{ ok: true }, [1], [0], [], { id: 'abc' }, '"5"'])(
+    'with %j has no id to look for, and may have made it',
+    async (body) => {
+      const run = await between({ status: 201, body }, { body: luna }, create);
+      expect(run).toMatchObject({ ...failed(6, 'the body is not a Pet: '), calls: ['POST /pets'] });
+      expect(run.stderr).toContain('; it may have been created: look for it before you create it again');
+    },
+  );
 });
 
 test('several writes that may have been applied are not only called failed', async () => {

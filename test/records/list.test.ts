@@ -114,6 +114,7 @@ test.each([
   ['pets list --status sold', '/pets?status=sold&limit=1000', '2'],
   ['pets list --status available', '/pets?status=available&limit=1000', '1'],
   ['pets list --category 2 --limit 1', '/pets?categoryId=2&limit=1', '2'],
+  ['pets list --category 9007199254740993', '/pets?categoryId=9007199254740993&limit=1000', ''],
   ['orders list --complete', '/store/orders?complete=true&limit=1000', '1'],
   ['orders list --open', '/store/orders?complete=false&limit=1000', '2 3'],
   ['orders list --pet 2', '/store/orders?petId=2&limit=1000', '2'],
