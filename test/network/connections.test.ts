@@ -4,7 +4,7 @@ import { findProxy } from '../../src/client/transport/proxy.ts';
 import { monotonicMs } from '../../src/process/deadline.ts';
 import { interruption, isInterruption } from '../../src/process/errors.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { failed, runCli } from '../helpers/run-cli.ts';
 import { connect, transports } from './connect.ts';
 import * as mode from './modes.ts';
 
@@ -154,22 +154,19 @@ test.each(Object.entries(transports))(
   },
 );
 
-test('401 of a proxy that has a password asks whether that is right', async () => {
+test.each([
+  [401, 'http', 'me:s3cret-word@', 4],
+  [401, 'https', 'me:s3cret-word@', 6],
+  [407, 'http', 'me:s3cret-word@', 6],
+  [407, 'http', '', 6],
+] as const)('%i of a proxy over %s at "%s" asks whether its password is right', async (...row) => {
+  const [status, scheme, user, code] = row;
   const headers = { 'content-type': 'text/html', 'www-authenticate': 'Basic realm="Tinyproxy"' };
-  await using server = await misbehave(
-    mode.answers({ status: 401, headers, body: '<title>401 Unauthorized</title>' }),
-  );
-  const url = server.url.replace('//', '//me:s3cret-word@');
-  for (const [scheme, name] of [
-    ['http', 'HTTP_PROXY'],
-    ['https', 'HTTPS_PROXY'],
-  ] as const) {
-    const run = await runCli(['pets', 'list', '--base-url', `${scheme}://pets.invalid`], {
-      env: { [name]: url },
-    });
-    expect(run.stderr).toContain(
-      '\nhint: check the address of the proxy, and the user name and the password in it: ',
-    );
-    expect(run.stderr).not.toContain('s3cret-word');
-  }
+  await using server = await misbehave(mode.answers({ status, headers, body: '<title>Who are you</title>' }));
+  const env = { [`${scheme.toUpperCase()}_PROXY`]: server.url.replace('//', `//${user}`) };
+  const run = await runCli(`pets list --base-url ${scheme}://pets.invalid`, { env });
+  const hint = 'check the address of the proxy, and the user name and the password in it: ';
+  expect(run).toMatchObject(failed(code, `\nhint: ${hint}`));
+  if (status === 407) expect(run.stderr).toMatch(/the proxy http:\/\/\S+ \(HTTP_PROXY\) answered 407/);
+  expect(run.stderr).not.toContain('s3cret-word');
 });

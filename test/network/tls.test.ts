@@ -3,7 +3,6 @@ import type { TLSSocket, TlsOptions } from 'node:tls';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { answerJson, misbehave, type Script, tunnel } from '../helpers/misbehaving-server.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, runCli } from '../helpers/run-cli.ts';
 import { temporaryFile } from '../helpers/temporary-folder.ts';
 
@@ -40,21 +39,6 @@ test('a client certificate is shown to the service, and not to a proxy on the wa
   expect(run).toMatchObject({ code: 0, stderr: '' });
   expect([proxy.subject(), service.subject()]).toEqual([undefined, 'client.example']);
 });
-
-test.each(['http://me:p4ssw0rd@127.0.0.1', 'http://127.0.0.1'])(
-  '407 is an answer of the proxy %s, not of the service',
-  async (proxy) => {
-    await using server = await recordingServer({}, () => ({ status: 407, body: { message: 'who are you' } }));
-    const { port } = new URL(server.url);
-    const run = await list('http://pets.invalid', { HTTP_PROXY: `${proxy}:${port}` });
-    expect(run).toMatchObject({ code: 6, stdout: '' });
-    expect(run.stderr).toMatch(/the proxy http:\/\/\S+ \(HTTP_PROXY\) answered 407/);
-    expect(run.stderr).toContain(
-      '\nhint: check the address of the proxy, and the user name and the password',
-    );
-    expect(run.stderr).not.toContain('p4ssw0rd');
-  },
-);
 
 test('the file of SSL_CERT_FILE is trusted, and named if it cannot be used', async () => {
   const certificate = await makeCertificate(30);
