@@ -108,13 +108,15 @@ const escaped = JSON.stringify(JSON.stringify(token));
 /** Longer than what is shown of a text, with the token where it is cut. */
 const long = (length: number) => `${'x'.repeat(length - 20)}${token}${'y'.repeat(400)}`;
 
+const html = { 'content-type': 'text/html' };
+
 /** What a service may answer to a write, with the token in it. */
 const answers: Readonly<Record<string, Reply>> = {
   'an error': { status: 409, body: { code: token, message: `${escaped} ${encodeURIComponent(token)}` } },
   'a long error': { status: 409, body: { code: long(100), message: long(1000) } },
   'a success that is an error': { body: { code: 'c', message: token, status: 409 } },
   'a success that is a long error': { body: { error: { message: long(200) } } },
-  'a page': { body: long(200), headers: { 'content-type': 'text/html' } },
+  'a page': { body: long(200), headers: html },
   'text that is not JSON': { body: `{"a":${token}`, headers: { 'content-type': 'application/json' } },
   'another value': { body: { petId: 1, quantity: token, status: 'sold' } },
   'a long other value': { body: { petId: 1, quantity: long(100), status: 'sold' } },
@@ -134,7 +136,9 @@ test.each(Object.entries(answers))(
       const item = { petId: 1, quantity: 5, status: 'sold' };
       if (path.startsWith('/store/inventory/')) return { headers, body: item };
       if (path.startsWith('/store/inventory')) return { headers, body: [item] };
-      return { headers, body: [{ id: token, name: encodeURIComponent(token) }] };
+      // The report of a check shows 200 letters of it.
+      if (path.startsWith('/store/orders')) return { headers: { ...headers, ...html }, body: long(200) };
+      return { headers, body: [{ id: long(200), name: encodeURIComponent(token) }] };
     });
     const { folder, write, run: runHere } = openWorkspace(server);
     write('stock.csv', 'petId,quantity\n1,7\n');
