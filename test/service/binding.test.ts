@@ -133,7 +133,7 @@ describe('a binding', () => {
 
   test('needs an address, and is refused for the embedded store', async () => {
     const path = await file('sparse.json', sparse);
-    for (const argv of [['api', 'bind', path], 'api unbind']) {
+    for (const argv of [['api', 'bind', path], 'api bind', 'api unbind']) {
       const refused = await run(argv, '');
       expect(refused).toMatchObject(failed(2, 'no base URL is set'));
     }

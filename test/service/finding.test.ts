@@ -60,10 +60,6 @@ test.each<[address: string, calls: readonly string[]]>([
   },
 );
 
-test('without an argument and a base URL, the command is refused', async () => {
-  expect(await bind()).toMatchObject(failed(2, 'no base URL is set'));
-});
-
 test('a service that does not answer is unavailable', async () => {
   expect(await bind('http://127.0.0.1:9')).toMatchObject(
     failed(6, 'connection refused (GET http://127.0.0.1:9/)\n'),

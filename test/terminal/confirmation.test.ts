@@ -24,7 +24,6 @@ test.each([
   ['inventory set 5 2 --profile staging', ['PUT /store/inventory/5']],
   ['pets delete 5 --profile staging --yes', ['DELETE /pets/5']],
   ['inventory set 5 2 --profile prod --confirm prod', ['PUT /store/inventory/5']],
-  ['pets delete 5 --profile prod --confirm prod --yes', ['DELETE /pets/5']],
   ['pets delete 5 --profile prod --dry-run', []],
   ['inventory set 5 2 --profile prod --offline', []],
 ])('%s asks nobody, and writes %j', async (line, writes) => {
