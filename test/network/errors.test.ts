@@ -106,7 +106,9 @@ test.each<[status: number, env: Readonly<Record<string, string>>, hint: string, 
 
 test('the hint of a certificate that is not yet valid has the time of this machine', () => {
   const why = 'certificate is not yet valid';
-  const error = transportError(Object.assign(new Error(why), { code: 'CERT_NOT_YET_VALID' }));
+  // Node 24 adds words about its flags.
+  const message = `${why}; if the root CA is installed locally, try running Node.js with --use-system-ca`;
+  const error = transportError(Object.assign(new Error(message), { code: 'CERT_NOT_YET_VALID' }));
   expect(error.message).toBe(`TLS: ${why}`);
   expect(hintOf({ error })).toMatch(
     /^check the clock of this machine, which says \d{4}-\d\d-\d\dT\d\d:\d\dZ$/,

