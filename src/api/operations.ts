@@ -114,6 +114,8 @@ export interface BodyField {
   readonly required: boolean;
   /** The bounds of its values in the description. The table has none. */
   readonly bounds?: Bounds | undefined;
+  /** True if the body may have null for the field. */
+  readonly isNullable?: boolean | undefined;
   /** A value that the description states, or an empty list. */
   readonly example?: JsonValue | undefined;
   /** The parts that a category takes, if it is an object. */

@@ -123,16 +123,18 @@ function requestBodyOf(
         bounds: isCategory ? undefined : field.bounds,
         example: isCategory ? undefined : exampleOf(field),
         categoryParts: isCategory ? partNames.filter((part) => field.fields.has(part)) : undefined,
+        isNullable: field.isNullable,
         isWriteOnly: field.keyword('writeOnly') === true || (record !== undefined && !shown.includes(name)),
       },
     ];
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
-  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers. So does a name of ours that the body has another name for.
-  const otherNames = [...recordNames].filter(([name, shown]) => (names.get(name) ?? shown) !== shown);
+  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers. So does a field that only the schema of the record has.
+  const isWhole = wireNames.length > 0 && !shape.isOpen;
+  const answerNames = isWhole ? [...(record?.fields.keys() ?? [])] : [...recordNames.values()];
   const readOnlyNames = [
     ...wireNames.filter((name) => shape.field(name).keyword('readOnly') === true),
-    ...otherNames.map(([, shown]) => shown),
+    ...answerNames.filter((name) => !wireNames.includes(name)),
   ];
   // A field with one of our names but another meaning cannot be set, because `--field` takes the name for ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);

@@ -116,7 +116,7 @@ function judgeMapped(
   const operations = [operation];
   const otherField = otherFieldOf(tableOperation, operation, facts);
   if (otherField !== undefined) {
-    const why = `its ${otherField} is another field of the records than ${nouns[tableOperation.noun].idField}`;
+    const why = `its ${otherField} may be another field of the records than ${nouns[tableOperation.noun].idField}`;
     return { state: 'unbound', operations, why };
   }
   const doubt = countObstacle(tableOperation, operation);
@@ -227,7 +227,8 @@ function placeObstacle(
     return { why: `it may ${method === 'POST' ? 'create' : 'delete'} the pet itself` };
   const byHand = (why: string) => ({ why, flags: flagFor(tableOperation, operation) });
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
-  if (parentIds.length > 0) return byHand(`its path needs a value for ${parentIds.join(' and ')}`);
+  if (parentIds.length > 0)
+    return byHand(`its path needs a value for ${parentIds.join(' and ')}, of which 7 is an example`);
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
   if (obstacle) return obstacle;
   if (id === nouns[noun].operations.list || facts.collections.includes(collection)) return undefined;
@@ -261,7 +262,7 @@ function idObstacle(
 }
 
 /**
- * Returns the parameter at the end of a path if it has the name of another field of the records: `{id}` may be the id of an entry, which
+ * Returns the parameter at the end of a path if it is, or may be, another field of the records: `{id}` may be the id of an entry, which
  * has the id of its pet too.
  */
 function otherFieldOf(
@@ -270,12 +271,16 @@ function otherFieldOf(
   { fields }: Pick<NounFacts, 'fields'>,
 ): string | undefined {
   const { idName } = readPath(path);
-  const { idField, idName: ourIdName } = nouns[noun];
-  const mapped = fieldMap.get(idField);
-  const ours = (mapped === undefined ? [idField, ourIdName] : [mapped]).map(compactName);
   if (!takesId(id) || idName === undefined) return undefined;
   const compact = compactName(idName);
-  return fields.has(compact) && !ours.includes(compact) ? idName : undefined;
+  const { idField, idName: ourIdName } = nouns[noun];
+  const mapped = fieldMap.get(idField);
+  const ours = [idField, ourIdName].map(compactName);
+  if (mapped !== undefined && compactName(mapped) === compact) return undefined;
+  // Entries with an `id` of their own may be found by it, whatever the parameter is called.
+  const isOwnId = idField !== 'id' && fields.has('id') && !ours.includes(compact);
+  const isField = fields.has(compact) && (mapped !== undefined || !ours.includes(compact));
+  return isOwnId || isField ? idName : undefined;
 }
 
 /** Returns true if records have both an `id` and a `petId`, so that a path may mean either. */

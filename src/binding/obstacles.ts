@@ -190,10 +190,25 @@ export function lossObstacle(
   const names = new Map([...fieldNamesOf(tableRead, body.shape)].map(([name, wireName]) => [wireName, name]));
   const lost = [...body.shape.fields].flatMap(([wireName, field]) => {
     const isOneWay = ['readOnly', 'writeOnly'].some((keyword) => field.keyword(keyword) === true);
-    return isOneWay || kept.has(names.get(wireName) ?? wireName) ? [] : [wireName];
+    const name = names.get(wireName) ?? wireName;
+    // A category is converted.
+    const hasForm = !record || name === 'categoryId' || isSameForm(record.field(wireName), field);
+    return isOneWay || (kept.has(name) && hasForm) ? [] : [wireName];
   });
   if (lost.length === 0) return undefined;
-  return { why: `it replaces the record, and ${tableRead.id} does not show its ${joinFirst(lost, 5)}` };
+  return {
+    why: `it replaces the record, and ${tableRead.id} does not show its ${joinFirst(lost, 5)} as it takes it`,
+  };
+}
+
+/** Returns false if two schemas certainly describe other values: of other types, or of enumerations without a common word. */
+function isSameForm(shown: Shape, taken: Shape): boolean {
+  const [kind, other] = [shown, taken].map((shape) => (isNumberKind(shape.kind) ? 'number' : shape.kind));
+  if (kind === 'unknown' || other === 'unknown') return true;
+  if (kind !== other) return false;
+  if (kind === 'array') return isSameForm(shown.items, taken.items);
+  const [words, otherWords] = [shown.bounds.enum, taken.bounds.enum];
+  return !words || !otherWords || words.some((word) => otherWords.includes(word));
 }
 
 /**

@@ -29,6 +29,12 @@ export class Shape {
     return this.parts.map(statedKind).findLast((kind) => kind !== undefined) ?? 'unknown';
   }
 
+  /** True if null is one of the types. */
+  get isNullable(): boolean {
+    const schemas = this.parts.flatMap((part) => [part, ...listOf(part.oneOf), ...listOf(part.anyOf)]);
+    return schemas.some((schema) => [objectOf(schema).type].flat().includes('null'));
+  }
+
   /** The names that the references to the schema give it, the first one first. */
   get names(): readonly string[] {
     return namesOf(this.schema, this.root);
@@ -57,6 +63,11 @@ export class Shape {
   /** True if the object may have no other fields. */
   get isClosed(): boolean {
     return this.parts.some(({ additionalProperties }) => additionalProperties === false);
+  }
+
+  /** True if the schema says that the object may have other fields. */
+  get isOpen(): boolean {
+    return !this.isClosed && this.keyword('additionalProperties') !== undefined;
   }
 
   get items(): Shape {

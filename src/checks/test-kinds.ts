@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type Contract, lackingFields, requireOperation, takesField } from '../api/contract.ts';
+import { type Contract, fieldBounds, lackingFields, requireOperation, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import { foldCase } from '../process/text.ts';
 
 /** A kind of record that smoke can create, read back and delete. */
 export interface TestKind {
@@ -84,6 +85,7 @@ function resolveKind(
   const unknown = lackingNames.find((field) => noun.isCount || bodyFields[field]?.example === undefined);
   if (unknown !== undefined)
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;
+  const words = (values: JsonObject) => inWordsOf(contract, noun, values);
   const statedValues = lackingNames.map((field) => [field, bodyFields[field]?.example ?? null]);
   return {
     name,
@@ -92,9 +94,18 @@ function resolveKind(
     create,
     list: operations.get(ids.list),
     parent,
-    fields: { ...takenFields(fields, create), ...Object.fromEntries(statedValues) },
-    change: takenFields(change, operations.get(ids.update)),
+    fields: { ...takenFields(words(fields), create), ...Object.fromEntries(statedValues) },
+    change: takenFields(words(change), operations.get(ids.update)),
   };
+}
+
+/** Returns values with a status in the words of the service: its own spelling, or else another of its words. */
+function inWordsOf(contract: Contract, noun: Noun, values: JsonObject): JsonObject {
+  const { enum: words } = fieldBounds(contract, noun.name, 'status') ?? {};
+  const { status } = values;
+  if (!words || typeof status !== 'string') return values;
+  const own = words.find((word) => foldCase(word) === foldCase(status));
+  return { ...values, status: own ?? words.at(status === 'available' ? 0 : -1) ?? status };
 }
 
 function takenFields(values: JsonObject, operation: Operation | undefined): JsonObject {

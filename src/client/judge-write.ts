@@ -1,5 +1,5 @@
-import { hiddenFields } from '../api/contract.ts';
-import { type HttpHeaders, type HttpResponse, shownUrl } from '../api/http.ts';
+import { hiddenFields, statedResponse } from '../api/contract.ts';
+import { type HttpHeaders, type HttpResponse, shownUrl, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
@@ -125,7 +125,10 @@ function readWrite(
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
     return { mismatch: `the service answered ${status} to a DELETE` };
-  if (response.body.length === 0) return {};
+  // A service may answer a text to a DELETE, although its description states no body.
+  const statesBody = !isBound(operation) || (statedResponse(operation, status)?.mediaTypes ?? []).length > 0;
+  const isPlainText = withoutParameters(response.headers['content-type'] ?? '') === 'text/plain';
+  if (response.body.length === 0 || (isDelete && isPlainText && !statesBody)) return {};
   let content: JsonValue | undefined;
   let record: ServiceRecord;
   try {

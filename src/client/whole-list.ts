@@ -1,4 +1,5 @@
 import { defaultOf, takesParameter, UnboundError } from '../api/contract.ts';
+import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError, isInterruption } from '../process/errors.ts';
@@ -73,6 +74,7 @@ export async function* readList(
   let count = 0;
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   for (; !page.done; page = await pages.next()) {
+    if (needsWhole && isBound(operation)) requireOneEntry(operation, page.value);
     const matching = page.value.filter(matches);
     held.push(matching);
     count += page.value.length;
@@ -89,6 +91,17 @@ export async function* readList(
   if (why !== undefined && needsWhole) throw new CutListError(why, operation, whyCut === undefined);
   if (why !== undefined) notify({ kind: 'warning', text: `there may be more records: ${why} (${id})` });
   yield* held;
+}
+
+/** Checks that no page has two counts of one pet, such as those of two warehouses. @throws UnboundError. */
+function requireOneEntry({ id, noun }: Operation, records: readonly ServiceRecord[]): void {
+  const { idField, isCount } = nouns[noun];
+  const ids = isCount ? records.map(({ fields }) => fields[idField]) : [];
+  if (new Set(ids).size === ids.length) return;
+  const repeated = ids.find((each, at) => ids.indexOf(each) !== at);
+  throw new UnboundError(
+    `this command needs one entry for each pet, and ${id} has several for pet ${repeated}`,
+  );
 }
 
 /**

@@ -126,8 +126,12 @@ function keptUnderOtherNames(
   changes: JsonObject,
   { fields, original }: ServiceRecord,
 ): JsonObject {
-  const isElsewhere = ([name, { wireName, required }]: readonly [string, BodyField]) =>
-    !Object.hasOwn(changes, name) && !Object.hasOwn(original, wireName) && (method !== 'PATCH' || required);
+  const isElsewhere = ([name, { wireName, required, categoryParts }]: readonly [string, BodyField]) => {
+    if (Object.hasOwn(changes, name) || (method === 'PATCH' && !required)) return false;
+    const isOtherForm =
+      name === 'categoryId' && isJsonObject(original[wireName]) !== (categoryParts !== undefined);
+    return isOtherForm || !Object.hasOwn(original, wireName);
+  };
   const names = Object.entries(body?.fields ?? {})
     .filter(isElsewhere)
     .map(([name]) => name);
@@ -152,7 +156,8 @@ function isSentBack(
   if (method === 'PATCH') return fields[name]?.required === true;
   if (readOnlyNames.includes(wireName)) return false;
   const { body, records } = operations[id];
-  if (body && Object.hasOwn(body.fields, name) && value === null) return false;
+  // A service may replace a field that is left out by its default.
+  if (body && Object.hasOwn(body.fields, name) && value === null) return fields[name]?.isNullable === true;
   if (Object.hasOwn(fields, name)) return true;
   // The body of a count is smaller than its entry: it has only the fields that the description lists.
   return !nouns[noun].isCount && !isClosed && !Object.hasOwn(records.names, name);

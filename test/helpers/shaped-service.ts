@@ -122,7 +122,7 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
     const record = schemaOf(written) as { properties: Record<string, object> };
     const name = names[noun] ?? '';
     schemas[name] = record;
-    const idName = Object.keys(write({ [key]: 1 }, noun))[0] ?? key;
+    const idName = Object.entries(write({ [key]: 1 }, noun)).find(([, value]) => value === 1)?.[0] ?? key;
     const taken = shape.takes ? (schemaOf(shape.takes(example, noun)) as typeof record) : record;
     const { [idName]: _, ...withoutId } = taken.properties;
     const ref = { $ref: `#/components/schemas/${name}` };

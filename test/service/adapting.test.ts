@@ -83,10 +83,16 @@ const shapes: Record<string, Shape> = {
     write: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: categoryId }),
     read: ({ category, ...pet }) => (category === undefined ? pet : { ...pet, categoryId: Number(category) }),
   },
-  'a category that it shows as an object and takes as an id': {
+  'a category that it shows as an object and takes as an id, and a date that it only shows': {
+    write: ({ categoryId, ...pet }) =>
+      categoryId === undefined ? pet : { ...pet, category: { id: categoryId }, createdAt: '2026-11-01' },
+    takes: (record) => record,
+  },
+  'a category that it shows as an object and takes as a number': {
     write: ({ categoryId, ...pet }) =>
       categoryId === undefined ? pet : { ...pet, category: { id: categoryId } },
-    takes: (record) => record,
+    takes: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: categoryId }),
+    read: ({ category, ...pet }) => (category === undefined ? pet : { ...pet, categoryId: category }),
   },
   'a category that it shows as an id and takes as an object': {
     takes: ({ categoryId, ...pet }) => (categoryId === undefined ? pet : { ...pet, category: { id: 1 } }),

@@ -354,6 +354,42 @@ test.each([
   },
 );
 
+test('an update sends null back where the body may have it, so that no default replaces it', async () => {
+  const pet = { id: 1, name: 'Rex', status: null };
+  await using service = await recordingServer({}, ({ body }) => ({
+    body: { ...pet, ...JSON.parse(body || '{}') },
+  }));
+  const shown = record({ id: integer, name: text, status: { type: ['string', 'null'] } });
+  const one = { responses: ok(shown) };
+  const { done } = await bindTo(
+    service,
+    document({ '/pets/{id}': { get: one, put: { ...one, requestBody: json(shown) } } }),
+  );
+  await done('pets update 1 --name Max');
+  expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ name: 'Max', status: null });
+});
+
+test('a list with two entries of one pet is an error before a write', async () => {
+  const entry = { petId: 7, quantity: 5 };
+  await using service = await recordingServer({}, () => ({ body: [entry, { ...entry, quantity: 9 }] }));
+  const lines = ['Entry: petId#! quantity#!', 'GET /inventory -> Entry[]', 'PUT /inventory/{petId} Entry'];
+  const { run } = await bindTo(service, describeLines(...lines));
+  for (const line of ['adjust 7 +1', 'apply - --yes', 'export'])
+    expect(await run(`inventory ${line}`, { stdin: 'petId,quantity\n7,6\n' })).toMatchObject(
+      failed(2, 'listInventory has several for pet 7'),
+    );
+  expect(service.writes()).toEqual([]);
+});
+
+test('a text that a DELETE answers is a success if the description states no body', async () => {
+  const headers = { 'content-type': 'text/plain' };
+  await using service = await recordingServer({}, ({ method }) =>
+    method === 'DELETE' ? { headers, body: 'Pet deleted' } : { body: rex },
+  );
+  const description = describeLines('Pet: id# name!', 'GET /pets/{id} -> Pet', 'DELETE /pets/{id}');
+  await (await bindTo(service, description)).done('pets delete 7 --yes');
+});
+
 test('a count below the path of its pet is bound by its --map lines, and needs no id of its own', async () => {
   const entry = { quantity: 5, shelf: 'A' };
   await using service = await recordingServer({}, ({ body }) => ({

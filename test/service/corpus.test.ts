@@ -324,7 +324,7 @@ GET /pets/{petId}/inventory -> InventoryItem ! getInventory: its path is below t
 Order: id# petId# quantity#
 GET /orders/{id} -> Order = getOrder
 DELETE /orders/{id} = deleteOrder
-GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, add --map listOrders='GET /shops/7/orders'
+GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId, of which 7 is an example: to bind it, add --map listOrders='GET /shops/7/orders'
 
 # what cannot be called, or answers other records
 Pet: id# name status
@@ -356,6 +356,12 @@ NewPet: name chip
 GET /pets -> Pet[] = listPets
 GET /pets/{petId} -> {id#, name} = getPet
 PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show its chip
+
+# an update that takes another form than the get shows
+Pet: id# name price# tags[]
+NewPet: name price tags[]
+GET /pets/{petId} -> Pet = getPet
+PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show its price as it takes it
 
 # a category in words
 Pet: id# name status

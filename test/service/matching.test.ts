@@ -52,6 +52,7 @@ DELETE /stock/{animalId}
 Stock: id# petId# quantity#
 GET /inventories -> Stock[]
 PUT /inventories/{id} Stock -> Stock
+PUT /inventory/{key} Stock -> Stock
 `).map((row): JsonObject => describeRow(row).document);
 
 /** Binds a document with the values of `--map`. Returns the routes of the bound operations. */
@@ -121,7 +122,8 @@ test.each([
 );
 
 test.each([
-  ['updateInventory=PUT /inventories/{id}', 'its id is another field of the records than petId'],
+  ['updateInventory=PUT /inventories/{id}', 'its id may be another field of the records than petId'],
+  ['updateInventory=PUT /inventory/{key}', 'its key may be another field of the records than petId'],
   ['inventory.petId=id', 'its records have a field petId of their own'],
 ])('--map %s is refused, because the id of an entry is not that of its pet', async (map, why) => {
   const { code, stderr } = await bind(entries, map);

@@ -65,6 +65,10 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
+  const bound = [...contract.operations.values()].map(routeText);
+  const unused = routes.map(routeText).filter((route) => !bound.includes(route));
+  if (unused.length > 0 && bound.length < operationIds.length)
+    notices.push(['note', `not used of the description: ${joinFirst(unused, 12)}`]);
   const ending = { notices: [status, ...notices, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
   return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
