@@ -181,8 +181,12 @@ export function lossObstacle(
   { method, body }: DocumentOperation,
   read: DocumentOperation | undefined,
 ): Obstacle | undefined {
-  if (method === 'PATCH' || !body) return undefined;
-  const { idField, update }: Noun = nouns[tableRead.noun];
+  if (method === 'PATCH') return undefined;
+  const { idField, update, isCount, operations }: Noun = nouns[tableRead.noun];
+  // Without a reading the body would have only the changes.
+  if (!read && !isCount)
+    return { why: `it replaces the record, and neither ${operations.get} nor ${operations.list} is bound` };
+  if (!body) return undefined;
   const record = shownRecord(tableRead, read?.answer);
   const shown = record ? [...fieldNamesOf(tableRead, record).keys(), ...record.fields.keys()] : [];
   if (!tableRead.isList && shown.length === 0) return undefined;

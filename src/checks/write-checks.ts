@@ -3,8 +3,9 @@ import type { WriteVerb } from '../api/nouns.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
+import { CutListError } from '../client/whole-list.ts';
 import { showCommand } from '../context.ts';
-import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { countText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
@@ -234,8 +235,8 @@ async function isListed(
     await readFromList(client, noun.name, id);
     return true;
   } catch (error) {
+    if (error instanceof CutListError) return undefined;
     if (error instanceof CliError && error.kind === 'not-found') return false;
-    if (error instanceof UsageError) return undefined;
     throw error;
   }
 }

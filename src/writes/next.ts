@@ -109,7 +109,7 @@ function tryAgain(
   const { intent, planned, doubt, aim } = state;
   const again = { ...state, retries };
   // An uncertain row is read before each attempt, and so is one whose record may have changed during the delay. A create has none yet.
-  const mayBeStale = abilities.canReadEach && !isPlainSet(intent);
+  const mayBeStale = abilities.canReadEach && (abilities.readsFirst || !isPlainSet(intent));
   const isRead = intent.kind === 'create' ? aim === 'confirm' : to === 'read' || doubt || mayBeStale;
   return isRead || !planned ? thenRead(again, situation, delayMs) : thenWrite(again, planned, delayMs);
 }
