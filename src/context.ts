@@ -5,7 +5,6 @@ import { isFields } from './api/record-values.ts';
 import type { GlobalFlags } from './cli/flag.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSetting } from './config/settings.ts';
-import type { View } from './output/columns.ts';
 import type { Notices } from './output/messages.ts';
 import type { Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
@@ -25,7 +24,7 @@ import type { Row } from './writes/row.ts';
 export type ClientPurpose = 'records' | 'bulk' | 'checks';
 
 /** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
-export interface Context extends Pick<Notices, 'notice'> {
+export interface Context extends Notices {
   /** The streams and the environment; its streams are safe to write to. */
   readonly io: Io;
   /** Texts that must never be shown or written. The streams of `io` mask them. */
@@ -43,8 +42,8 @@ export interface Context extends Pick<Notices, 'notice'> {
   readToken(setting: TokenSetting): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(purpose?: ClientPurpose): Promise<Client>;
-  /** Returns the printer of the command. The one that `run` gets knows the view of its verb. */
-  printer(view?: View<object>): Printer;
+  /** The printer of the command. In `run` it knows the view of the verb. */
+  readonly printer: Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
 }

@@ -46,7 +46,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     const error = isInterruption(thrown) ? thrown : (stop.endError ?? thrown);
     // A reader that leaves early is not a failure.
     if (error instanceof OutputClosedError) return exitCodes.done;
-    return await printError(error, context, { notices, hasJsonErrors });
+    return await printError(error, context, hasJsonErrors);
   } finally {
     ignoreSignals();
     liveLine.close();
@@ -77,7 +77,7 @@ function createContext(parts: ContextParts, notices: Notices): Context {
     readToken: memoize((setting) => readTokenOf(parts, setting)),
     client: (purpose = 'records') => openClient(purpose),
     style: memoize((stream) => createStyle(io[stream], io.env, settings.get('color'))),
-    printer: (view) => createPrinter(io, notices, printerOptions, view),
+    printer: createPrinter(io, notices, printerOptions),
   };
   return context;
 }
@@ -107,17 +107,11 @@ function memoize<Args extends readonly [unknown?], Value>(
 }
 
 /** Prints an error, and returns its exit code. */
-async function printError(
-  thrown: unknown,
-  context: Context,
-  { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
-): Promise<number> {
-  const { io } = context;
+async function printError(thrown: unknown, context: Context, isJson: boolean): Promise<number> {
+  const { io, remarks } = context;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
-  const text = hasJsonErrors
-    ? errorJson(error, notices.remarks)
-    : errorText(error, await context.style('stderr'));
+  const text = isJson ? errorJson(error, remarks) : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
   // Not awaited, because a stalled reader would keep an interrupted command alive. The end of the process flushes it.
   void io.stderr.write(text + stack).catch(() => {});

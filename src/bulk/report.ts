@@ -166,7 +166,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     warningIfUnprinted: `the report of run ${id} could not be printed`,
     error: error ?? loss?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
-  const { content } = context.printer();
+  const { content } = context.printer;
   const json = toReportJson(report, next?.command, undo);
   if (content === 'ids' && header.kind === 'create')
     return {

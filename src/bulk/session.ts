@@ -79,7 +79,7 @@ export async function runSession(
 async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const isWrite = plan.rowsToWrite.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
-    await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
+    await context.io.stderr.write(await largestChangesText(context.printer, header, plan));
   for (const notice of planNotices(header, plan)) await context.notice(...notice);
   if (!isWrite) return;
   const { singular, plural } = rowTerms(header.noun);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { requireColumns } from '../output/columns.ts';
-import type { Output, Printer } from '../output/printer.ts';
+import type { Output } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { didYouMean } from '../process/text.ts';
@@ -107,10 +107,10 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
     return exitCodes.done;
   }
   if (view) requireColumns(view, flags);
-  if (action.writes && name !== 'petstore api request') requireNoOwnHeaders(flags);
-  const printer = context.printer(view);
-  const output = await action.run({ ...context, printer: () => printer }, values);
-  return output ? printOutput(context, output, printer) : exitCodes.done;
+  if (action.writes === 'records') requireNoOwnHeaders(flags);
+  const commandContext = { ...context, printer: context.printer.withView(view) };
+  const output = await action.run(commandContext, values);
+  return output ? printOutput(commandContext, output) : exitCodes.done;
 }
 
 /** @throws UsageError for a header that commands set themselves, with the type of a body or the condition of a write. */
@@ -142,7 +142,7 @@ async function requireValidSettings({ settings, notice }: Context, { wrongSettin
  * @returns the exit code, even if the reader of stdout has gone.
  * @throws the error of the output, or else the error of stdout.
  */
-async function printOutput({ notice }: Context, output: Output, printer: Printer): Promise<number> {
+async function printOutput({ notice, printer }: Context, output: Output): Promise<number> {
   const failure = await printer.output(output).then(
     () => undefined,
     (error: unknown) => (error instanceof OutputClosedError ? undefined : error),

@@ -30,8 +30,8 @@ interface ActionDetails {
   readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** Set if the command changes records of the service. It then takes --dry-run and --confirm. */
-  readonly writes?: true;
+  /** Set if the command changes records of the service, or sends any request. It then takes --dry-run and --confirm. */
+  readonly writes?: 'records' | 'any-request';
   /**
    * How the command treats a wrong value in the environment or the config. By default the value stops the command. Commands that
    * repair or show settings warn about it or ignore it. `unread`: the command needs no settings, and the config is not read.

@@ -67,7 +67,7 @@ const complete = verb({
   name: 'complete',
   summary: 'Mark orders as complete',
   description: 'Sets complete to true and changes nothing else: reads each order and writes it back.',
-  writes: true,
+  writes: 'records',
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
   view: (context) => recordView(context, orders, 'update'),

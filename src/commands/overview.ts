@@ -22,7 +22,7 @@ export const overview = action({
     below: value('--below <n>', 'only counts under n', { parse: parseQuantity }),
   },
   async run(context, { below = Number.POSITIVE_INFINITY }) {
-    const printer = context.printer();
+    const printer = context.printer;
     if (printer.content !== 'text' && printer.content !== 'documents')
       throw new UsageError('overview is printed as table, json, jsonl or yaml');
     const { overview, open } = await readOverview(await context.client(), below);

@@ -67,7 +67,7 @@ const show = verb({
   async run({ io, printer, flags }, { run: id }) {
     const list = await listRuns(io);
     const log = await readLog(list, findShown(list, id).id);
-    const isData = printer().content === 'documents' && flags.fields === undefined;
+    const isData = printer.content === 'documents' && flags.fields === undefined;
     const isRemoved = log.header.kind === 'delete' && isData;
     const printed: Iterable<object> = isRemoved ? removedRecords(log) : rowsOfLog(log);
     return { kind: 'list', pages: inPages(printed) };
@@ -140,7 +140,7 @@ export const undo = sessionVerb(
 function sessionVerb(verb: 'resume' | 'undo', description: string, examples: readonly string[]) {
   return action({
     description,
-    writes: true,
+    writes: 'records',
     examples,
     args: {
       run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', { offers: 'run' }),

@@ -43,7 +43,21 @@ export type Output = (
   readonly error?: Error | undefined;
 };
 
-export type Printer = ReturnType<typeof createPrinter>;
+export interface Printer {
+  readonly content: (typeof formats)[OutputFormat]['content'];
+  /** Returns true if the output needs a column: it is printed, or the records are sorted by it. */
+  shows(column: string): boolean;
+  /** Prints the output of a command. */
+  output(output: Output): Promise<void>;
+  /** Formats records as a table for a stream. */
+  tableText<Entity>(
+    columns: readonly Column<Entity>[],
+    rows: readonly Entity[],
+    stream?: 'stdout' | 'stderr',
+  ): Promise<string>;
+  /** Returns the same printer for records with these columns. */
+  withView(view: View<object> | undefined): Printer;
+}
 
 /**
  * Creates the printer of a format. It prints to stdout, page by page if the format and the sorting allow it.
@@ -55,7 +69,7 @@ export function createPrinter(
   { notice }: Pick<Notices, 'notice'>,
   options: PrinterOptions,
   view?: View<object>,
-) {
+): Printer {
   const { fields, sort, header, color } = options;
   const { content, print } = formats[options.format];
 
@@ -107,14 +121,12 @@ export function createPrinter(
 
   return {
     content,
-    /** Returns true if the output needs a column: it is printed, or the records are sorted by it. */
-    shows(column: string): boolean {
+    shows(column) {
       const hasColumns = content === 'text' || content === 'cells';
       const names = fields ?? (view && hasColumns ? pickColumns(view, fields).map(({ name }) => name) : []);
       return names.includes(column) || sort?.replace(/^-/, '') === column;
     },
-    /** Prints the output of a command. */
-    async output(output: Output): Promise<void> {
+    async output(output) {
       if (output.kind === 'nothing') return;
       if (output.kind === 'text') return textOrData(output.text, output.data);
       if (!view) throw new Error('records are printed without a view');
@@ -123,17 +135,13 @@ export function createPrinter(
       const pages = sort === undefined ? output.pages : sortPages(output.pages, compareBy(view, sort));
       return printPages(limit === undefined ? pages : firstOf(pages, limit), view, 'list');
     },
-    /** Formats records as a table for a stream. */
-    async tableText<Entity>(
-      columns: readonly Column<Entity>[],
-      rows: readonly Entity[],
-      stream: 'stdout' | 'stderr' = 'stdout',
-    ): Promise<string> {
+    async tableText(columns, rows, stream = 'stdout') {
       let table = '';
       const job = await createJob(columns, 'list', undefined, io[stream]);
       for await (const text of formats.table.print(job, piecesOf(rows))) table += text;
       return table;
     },
+    withView: (other) => createPrinter(io, { notice }, options, other),
   };
 }
 

@@ -40,7 +40,7 @@ export async function openAccess(
  * @throws UsageError if the service does not offer the operation of the verb.
  */
 export async function recordView(context: Context, noun: Noun, verb: RecordVerb): Promise<View<NamedRecord>> {
-  const showsNames = context.printer().content === 'text' && context.io.stdout.isTerminal;
+  const showsNames = context.printer.content === 'text' && context.io.stdout.isTerminal;
   return createView(noun, findOperation(await context.contract(), noun, verb), showsNames);
 }
 
@@ -53,7 +53,7 @@ function findOperation(contract: Contract, { operations }: Noun, verb: RecordVer
 /** Returns the noun whose names are printed, such as pets in a list of orders. Returns undefined if no names are. */
 function nounOfNames({ context, noun, operation }: RecordAccess): NamedNoun | undefined {
   const { field = '', column = '' } = shownReference(noun, operation) ?? {};
-  return context.printer().shows(column) ? referenceFields[field] : undefined;
+  return context.printer.shows(column) ? referenceFields[field] : undefined;
 }
 
 /** Begins to read the names that a view shows, at the same time as its records. */
@@ -67,7 +67,7 @@ export async function readNames(access: RecordAccess): Promise<ReadonlyMap<bigin
   const nameNoun = nounOfNames(access);
   if (!nameNoun) return new Map();
   const nameById = await access.names.readNamesById(nameNoun);
-  const isCells = access.context.printer().content === 'cells';
+  const isCells = access.context.printer.content === 'cells';
   return nameNoun === 'categories' && isCells ? withoutAmbiguous(nameById) : nameById;
 }
 

@@ -96,7 +96,7 @@ const clearScreen = '\x1b[2J\x1b[H';
 async function watchRecords(access: RecordAccess, options: WatchOptions): Promise<Output> {
   const { context } = access;
   const { io } = context;
-  if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
+  if (context.printer.content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
     throw new UsageError('--watch: the output must be a table on a terminal', 'run the command in a loop');
   const end = new AbortController();
   const release = context.stop.takeOver((signal) => end.abort(interruption(signal)));
@@ -126,7 +126,7 @@ async function printOnce(access: RecordAccess, { intervalMs, limit, read }: Watc
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${durationText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
     const namedPages = pages.map((page) => withNames(access, page, nameById));
-    await context.printer().output({ kind: 'list', pages: namedPages, limit });
+    await context.printer.output({ kind: 'list', pages: namedPages, limit });
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);

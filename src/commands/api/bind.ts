@@ -43,7 +43,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     return { operation, method, path, why };
   });
   const pages = [rows];
-  const isText = context.printer().content === 'text';
+  const isText = context.printer.content === 'text';
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; nothing is stored`,

@@ -131,7 +131,7 @@ const request = verb({
     'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer unchanged. The path lies below the base URL; a whole URL must be of the same origin.',
     'Each -f adds a query parameter to a GET, HEAD, OPTIONS or DELETE, and to any request with --input; otherwise it adds a field to a JSON body. key=value is text, and key:=value is JSON, such as a number.',
   ],
-  writes: true,
+  writes: 'any-request',
   examples: [
     'petstore api request GET /pets -f status=available -f limit=5',
     'petstore api request POST /pets -f name=Rex -f categoryId:=1',

@@ -58,7 +58,7 @@ const get = verb({
 const set = verb({
   name: 'set',
   summary: 'Set the stock count of a pet',
-  writes: true,
+  writes: 'records',
   examples: [
     'petstore inventory set 42 10',
     'petstore inventory set Luna 10',
@@ -76,7 +76,7 @@ const adjust = verb({
   summary: 'Add to or take from the stock count of a pet',
   description:
     "Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local service does, a change that somebody else makes in between is never lost: the count is read again, and the sum is computed again. Without ETags such a change is overwritten. If a gateway sends a request twice, somebody else's change can be lost, or yours can count twice: turn off its retries for PUT.",
-  writes: true,
+  writes: 'records',
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
     pet: petIdArgument,
@@ -91,7 +91,7 @@ const create = verb({
   name: 'create',
   summary: 'Create the inventory entry of a pet',
   description: 'Creates the inventory entry of a pet, with the status that the pet has.',
-  writes: true,
+  writes: 'records',
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
   view: (context) => recordView(context, inventory, 'create'),
@@ -103,7 +103,7 @@ const remove = verb({
   name: 'delete',
   aliases: ['rm'],
   summary: 'Delete inventory entries, after asking',
-  writes: true,
+  writes: 'records',
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
   view: (context) => recordView(context, inventory, 'delete'),
@@ -133,7 +133,7 @@ const apply = verb({
   summary: 'Set stock counts to those of a file',
   description:
     'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets the counts that differ. petstore keeps the plan, so that resume can finish a stopped run and undo can restore the counts.',
-  writes: true,
+  writes: 'records',
   examples: [
     'petstore inventory apply stock.csv',
     'petstore inventory apply stock.csv --dry-run',
@@ -193,7 +193,7 @@ const edit = verb({
   summary: 'Change counts in an editor',
   description:
     'Opens counts with the names of their pets in $VISUAL, $EDITOR or vi; then plans, asks and writes the rows that you changed, each only if nobody else has changed the count meanwhile.',
-  writes: true,
+  writes: 'records',
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
