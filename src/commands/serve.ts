@@ -7,7 +7,7 @@ import { action } from '../cli/verb.ts';
 import { builtInVariable } from '../config/contract-file.ts';
 import { parseDuration } from '../config/keys.ts';
 import type { Context } from '../context.ts';
-import { parseInteger } from '../input/numbers.ts';
+import { integerFrom } from '../input/numbers.ts';
 import {
   exitCodes,
   InputError,
@@ -26,7 +26,7 @@ import { readStore } from '../server/store-file.ts';
 
 const flags = {
   port: value('--port <n>', 'port to listen on (default: 4010); 0 takes a free one', {
-    parse: (text) => parseInteger(text, 0, 65_535),
+    parse: integerFrom(0, 65_535),
   }),
   host: value('--host <address>', 'address or name to listen on (default: 127.0.0.1)'),
   data: value('--data <file>', 'serve the store that this JSON file holds', {
@@ -34,7 +34,7 @@ const flags = {
   }),
   empty: flag('--empty', 'start with an empty store', { conflicts: ['data', 'pets'] }),
   pets: value('--pets <n>', 'start with a generated store of n pets', {
-    parse: (text) => parseInteger(text, 0, 10_000_000),
+    parse: integerFrom(0, 10_000_000),
     conflicts: ['data'],
   }),
   latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseDuration }),

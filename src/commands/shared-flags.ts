@@ -3,16 +3,14 @@ import type { RowLimit } from '../bulk/guards.ts';
 import type { Shard } from '../bulk/run.ts';
 import { choice, type Flag, flag, keyFlag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { defaultMaxErrors, parseDuration } from '../config/keys.ts';
-import { decimalMarks, parseInteger, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
+import { decimalMarks, integerFrom, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parseText } from '../records/record-fields.ts';
 
 const watchInterval = '5s';
 
 export const listFlags = {
-  limit: value('--limit <n>', 'show at most n (default: all)', {
-    parse: (text) => parseInteger(text, 1),
-  }),
+  limit: value('--limit <n>', 'show at most n (default: all)', { parse: integerFrom(1) }),
   watchMs: value('--watch [interval]', `print the table again and again (default: every ${watchInterval})`, {
     parse: parseInterval,
   }),
@@ -91,7 +89,7 @@ const writingFlags = {
   maxErrors: value(
     '--max-errors <n>',
     `stop when this many rows have failed or are unknown (default: ${defaultMaxErrors})`,
-    { parse: (text) => parseInteger(text, 1) },
+    { parse: integerFrom(1) },
   ),
   lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same service (default: 0)', {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),

@@ -1,5 +1,5 @@
 import { isConnectionHeader, isHttpToken } from '../api/http.ts';
-import { parseInteger } from '../input/numbers.ts';
+import { integerFrom } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
 import { parseAt, parseChoice, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
@@ -49,13 +49,13 @@ const rules = {
   },
   retries: {
     summary: 'the most retries of a request',
-    parse: (text) => parseInteger(text, 0, 100),
+    parse: integerFrom(0, 100),
     placeholder: '<n>',
     defaultText: '4',
   },
   concurrency: {
     summary: 'the most requests at a time',
-    parse: (text) => parseInteger(text, 1, 1024),
+    parse: integerFrom(1, 1024),
     placeholder: '<n>',
     defaultText: '8',
   },

@@ -20,18 +20,18 @@ export interface NumberNotation {
 const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
 
-/** Parses digits. @throws ValueError for any other text, such as `12.0` or `1e3`, and for a number out of range. */
-export function parseInteger(text: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
-  const number = toQuantity(text);
-  if (number === undefined || number < least || number > most)
-    throw new ValueError(`must be a whole number from ${least} to ${most}`);
-  return number;
+/** Makes a parser of digits. It throws ValueError for any other text, such as `12.0` or `1e3`, and for a number out of range. */
+export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const number = toQuantity(text);
+    if (number === undefined || number < least || number > most)
+      throw new ValueError(`must be a whole number from ${least} to ${most}`);
+    return number;
+  };
 }
 
-/** Parses a count. @throws ValueError as `parseInteger`. */
-export function parseQuantity(text: string): number {
-  return parseInteger(text);
-}
+/** Parses a count. */
+export const parseQuantity = integerFrom(0);
 
 /** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError for any other text. */
 export function parseChange(text: string): number {
