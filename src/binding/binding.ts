@@ -1,23 +1,15 @@
 import type { Contract } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
-import { type Operation, operations, takesId } from '../api/operations.ts';
+import { type Operation, operations } from '../api/operations.ts';
 import { InputError, UsageError } from '../process/errors.ts';
 import { withDefaultSignals } from '../process/io.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
-import {
-  type DocumentOperation,
-  type Obstacle,
-  obstacleText,
-  operationsIn,
-  type Route,
-  routeText,
-} from './document.ts';
+import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
 import { boundIn, type Matches, matchOperations } from './match.ts';
-import { obstacleTo } from './obstacles.ts';
-import { idParameterOf, isParameter } from './path-words.ts';
-import { fieldNamesOf, shownRecord, type TableOperation } from './wire-form.ts';
+import { isParameter, readPath } from './path-words.ts';
+import { shownRecord, type TableOperation } from './wire-form.ts';
 
 /** The values of `--map`. */
 export interface Maps {
@@ -59,8 +51,7 @@ function toBinding(description: Description, maps: Maps): Binding {
     return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
   };
   const mapped = new Map<OperationId, DocumentOperation>();
-  for (const [id, route] of maps.operations)
-    mapped.set(id, findOperationAt(documentOperations, tableOperationOf(id), route));
+  for (const [id, route] of maps.operations) mapped.set(id, findOperationAt(documentOperations, id, route));
   const matches = matchOperations(tableOperationOf, documentOperations, mapped);
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
@@ -74,7 +65,7 @@ function toBinding(description: Description, maps: Maps): Binding {
     } else {
       const isNear = operation && match.state !== 'ambiguous';
       const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
-      if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`);
+      if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`, { hint: match.hint });
       missing.set(id, why);
     }
   }
@@ -115,14 +106,13 @@ function requireMappedField(
  * Finds the operation at a route that the user chose with `--map`. Values in the path take the place of its parameters, and
  * `?name=value` behind the path fixes a query parameter.
  *
- * @throws UsageError if the description has no such route or parameter, or if the operation cannot be called.
+ * @throws UsageError if the description has no such route or parameter.
  */
 function findOperationAt(
   documentOperations: readonly DocumentOperation[],
-  tableOperation: TableOperation,
+  id: OperationId,
   route: Route,
 ): DocumentOperation {
-  const { id } = tableOperation;
   const [path = '', query = ''] = route.path.split('?');
   const [template] = documentOperations
     .filter((candidate) => candidate.method === route.method && isTemplateOf(candidate.path, path))
@@ -131,43 +121,7 @@ function findOperationAt(
     const hint = `it has ${joinFirst(documentOperations.map(routeText), 8)}`;
     throw new UsageError(`--map ${id}: the description has no ${routeText({ ...route, path })}`, hint);
   }
-  const operation = withFixedQuery(withFixedPath(template, path), id, query);
-  const obstacle =
-    operation.obstacle ??
-    idsObstacle(tableOperation, operation, template.path) ??
-    obstacleTo(tableOperation, operation);
-  if (obstacle) {
-    const { hint } = obstacle;
-    throw new UsageError(`--map ${id}: ${routeText(operation)} does not fit: ${obstacleText(obstacle)}`, {
-      hint,
-    });
-  }
-  return operation;
-}
-
-/**
- * Finds out whether a path lacks the parameter for the id of the record, or has others. A value in its place would name the same record
- * for every id.
- *
- * @param template the path in the description.
- */
-function idsObstacle(
-  tableOperation: TableOperation,
-  { method, path, body }: DocumentOperation,
-  template: string,
-): Obstacle | undefined {
-  const { id, noun, method: ourMethod } = tableOperation;
-  const parameters = path.split('/').filter(isParameter);
-  const idParameter = idParameterOf(template, nouns[noun].idName);
-  const hasIdInBody = body && fieldNamesOf(tableOperation, body.shape).has(nouns[noun].idField);
-  // A PATCH of a collection may change all records.
-  const isInBody = ourMethod === 'PUT' && method !== 'PATCH' && idParameter === undefined && hasIdInBody;
-  const expected = takesId(id) && !(isInBody && parameters.length === 0) ? 1 : 0;
-  const isWithoutId = expected === 1 && !parameters.some((parameter) => parameter === idParameter);
-  const ids = isWithoutId ? 0 : parameters.length;
-  if (ids === expected) return undefined;
-  const taken = expected === 0 ? 'no id' : 'one id';
-  return { why: `${id} takes ${taken}, and its path has ${['none', 'one'][ids] ?? ids}` };
+  return withFixedQuery(withFixedPath(template, path), id, query);
 }
 
 /** Returns true if a path is a template with values, or other names, in place of some of its parameters. */
@@ -188,7 +142,8 @@ function withFixedPath(operation: DocumentOperation, path: string): DocumentOper
   const parameters = operation.parameters.filter(
     (parameter) => parameter.in !== 'path' || isInPath(parameter.name),
   );
-  return { ...operation, path: segments.join('/'), parameters };
+  const fixed = segments.join('/');
+  return { ...operation, path: fixed, form: readPath(fixed), parameters };
 }
 
 /** Gives query parameters constant values. @throws UsageError if the operation has no such parameter. */

@@ -3,7 +3,7 @@ import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf } from './description.ts';
-import { isParameter } from './path-words.ts';
+import { isParameter, type PathForm, readPath } from './path-words.ts';
 import { Shape } from './schema.ts';
 import { readSecurity, type Security } from './security.ts';
 
@@ -28,6 +28,10 @@ interface JsonContent {
 export interface DocumentOperation {
   readonly method: Method;
   readonly path: string;
+  /** The path in the document. A path of `--map` may have values in place of its parameters. */
+  readonly template: string;
+  /** The words of `path`. */
+  readonly form: PathForm;
   readonly operationId: string | undefined;
   readonly parameters: readonly DocumentParameter[];
   /** The body in JSON, if the document describes one. */
@@ -82,6 +86,8 @@ function readOperation(place: Place, root: Description, security: Security): Doc
   const { credential, why } = security.of(operationObject);
   return {
     ...place,
+    template: path,
+    form: readPath(path),
     operationId: typeof operationId === 'string' ? operationId : undefined,
     parameters: parametersOf(path, parameters, root),
     body: jsonContent(content, root, bodyTypes),

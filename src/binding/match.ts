@@ -4,7 +4,7 @@ import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
 import { countObstacle, flagFor, isNumberKind, lossObstacle, obstacleTo } from './obstacles.ts';
-import { idParameterOf, nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import { idParameterOf, isParameter, nounOfSchema, type PathForm } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
@@ -38,7 +38,7 @@ interface Candidate {
 /** The signs by which one of several operations is preferred, the strongest first. */
 const preferences: readonly ((candidate: Candidate, tableOperation: TableOperation) => boolean)[] = [
   ({ operation }, { id }) => operation.operationId === id,
-  ({ operation: { path } }, { noun }) => isNounAlone(noun, readPath(path)),
+  ({ operation: { form } }, { noun }) => isNounAlone(noun, form),
   ({ operation }, { method }) => operation.method === method,
 ];
 
@@ -72,7 +72,7 @@ export function matchOperations(
     const boundCollections = () =>
       [list, create]
         .flatMap((id) => mapped.get(id) ?? boundIn(matches, id) ?? [])
-        .map(({ path }) => readPath(path).collection);
+        .map(({ form }) => form.collection);
     const facts = nounFactsOf(
       tableOperationOf(list),
       tableOperationOf(get),
@@ -114,13 +114,48 @@ function judgeMapped(
   facts: Pick<NounFacts, 'fields'>,
 ): Match {
   const operations = [operation];
-  const otherField = otherFieldOf(tableOperation, operation, facts);
-  if (otherField !== undefined) {
-    const why = `its ${otherField} may be another field of the records than ${nouns[tableOperation.noun].idField}`;
-    return { state: 'unbound', operations, why };
-  }
+  const obstacle =
+    operation.obstacle ??
+    idsObstacle(tableOperation, operation) ??
+    obstacleTo(tableOperation, operation) ??
+    otherFieldObstacle(tableOperation, operation, facts);
+  if (obstacle) return { state: 'unbound', operations, ...obstacle };
   const doubt = countObstacle(tableOperation, operation);
   return { state: 'bound', operations, why: `set by --map${doubt ? `, though ${doubt.why}` : ''}` };
+}
+
+/**
+ * Finds out whether a path lacks the parameter for the id of the record, or has others. A value in its place would name the same record
+ * for every id.
+ */
+function idsObstacle(
+  tableOperation: TableOperation,
+  { method, path, template, body }: DocumentOperation,
+): Obstacle | undefined {
+  const { id, noun, method: ourMethod } = tableOperation;
+  const parameters = path.split('/').filter(isParameter);
+  const idParameter = idParameterOf(template, nouns[noun].idName);
+  const hasIdInBody = body && fieldNamesOf(tableOperation, body.shape).has(nouns[noun].idField);
+  // A PATCH of a collection may change all records.
+  const isInBody = ourMethod === 'PUT' && method !== 'PATCH' && idParameter === undefined && hasIdInBody;
+  const expected = takesId(id) && !(isInBody && parameters.length === 0) ? 1 : 0;
+  const isWithoutId = expected === 1 && !parameters.some((parameter) => parameter === idParameter);
+  const ids = isWithoutId ? 0 : parameters.length;
+  if (ids === expected) return undefined;
+  const taken = expected === 0 ? 'no id' : 'one id';
+  return { why: `${id} takes ${taken}, and its path has ${['none', 'one'][ids] ?? ids}` };
+}
+
+function otherFieldObstacle(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+  facts: Pick<NounFacts, 'fields'>,
+): Obstacle | undefined {
+  const field = otherFieldOf(tableOperation, operation, facts);
+  if (field === undefined) return undefined;
+  return {
+    why: `its ${field} may be another field of the records than ${nouns[tableOperation.noun].idField}`,
+  };
 }
 
 /** Returns true if an operation may do what one of the table does, by its method and by the names of its schemas. */
@@ -147,8 +182,7 @@ function nounFactsOf(
   documentOperations: readonly DocumentOperation[],
   collections: readonly string[],
 ): Omit<NounFacts, 'collections'> {
-  const shapes = documentOperations.flatMap(({ method, path, body, answer }) => {
-    const form = readPath(path);
+  const shapes = documentOperations.flatMap(({ method, form, body, answer }) => {
     if (form.noun !== get.noun && !collections.includes(form.collection)) return [];
     // An array within a record, such as the visits of a pet, is not a list of records.
     const read = method === 'GET' && form.idName === undefined ? list : get;
@@ -170,16 +204,16 @@ function toCandidate(
   facts: NounFacts,
 ): Candidate | undefined {
   const { id, noun } = tableOperation;
-  const form = readPath(operation.path);
+  const { form } = operation;
   const isNear =
     operation.operationId === id || form.noun === noun || facts.collections.includes(form.collection);
   if (!isNear || (form.noun ?? noun) !== noun) return undefined;
-  if (form.isBelowNoun) return toNestedCandidate(tableOperation, operation, form);
-  if (!isOfKind(tableOperation, operation) || !hasItsIds(tableOperation, operation, form)) return undefined;
+  if (form.isBelowNoun) return toNestedCandidate(tableOperation, operation);
+  if (!isOfKind(tableOperation, operation) || !hasItsIds(tableOperation, operation)) return undefined;
   if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const obstacle =
     operation.obstacle ??
-    placeObstacle(tableOperation, operation, form, facts) ??
+    placeObstacle(tableOperation, operation, facts) ??
     obstacleTo(tableOperation, operation) ??
     countObstacle(tableOperation, operation);
   return { operation, obstacle };
@@ -189,9 +223,9 @@ function toCandidate(
 function toNestedCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
-  { idName, parentIds }: PathForm,
 ): Candidate | undefined {
   const { id, noun } = tableOperation;
+  const { idName, parentIds } = operation.form;
   const hasOneId = idName === undefined && parentIds.length === 1;
   if (!nouns[noun].isCount || !takesId(id) || !hasOneId || !isOfKind(tableOperation, operation))
     return undefined;
@@ -202,8 +236,7 @@ function toNestedCandidate(
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
 function hasItsIds(
   tableOperation: TableOperation,
-  { method, path, body }: DocumentOperation,
-  { idName }: PathForm,
+  { method, path, form: { idName }, body }: DocumentOperation,
 ): boolean {
   const needsId = takesId(tableOperation.id);
   if (needsId === (idName !== undefined)) return true;
@@ -216,12 +249,11 @@ function hasItsIds(
 function placeObstacle(
   tableOperation: TableOperation,
   operation: DocumentOperation,
-  form: PathForm,
   facts: NounFacts,
 ): Obstacle | undefined {
   const { id, noun } = tableOperation;
+  const { method, operationId, form } = operation;
   const { tail, idName, parentIds, collection } = form;
-  const { method, operationId } = operation;
   // The count may be a field of the pet itself.
   if (nouns[noun].isCount && form.noun !== noun && operationId !== id && /POST|DELETE/.test(method))
     return { why: `it may ${method === 'POST' ? 'create' : 'delete'} the pet itself` };
@@ -267,10 +299,9 @@ function idObstacle(
  */
 function otherFieldOf(
   { id, noun, fieldMap }: TableOperation,
-  { path }: DocumentOperation,
+  { form: { idName } }: DocumentOperation,
   { fields }: Pick<NounFacts, 'fields'>,
 ): string | undefined {
-  const { idName } = readPath(path);
   if (!takesId(id) || idName === undefined) return undefined;
   const compact = compactName(idName);
   const { idField, idName: ourIdName } = nouns[noun];
@@ -304,7 +335,7 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
       ? { state: 'unbound', operations: [nearest.operation], ...nearest.obstacle }
       : missing;
   }
-  const isAbout = readPath(first.path).noun === noun;
+  const isAbout = first.form.noun === noun;
   const whyPath = isAbout ? `its path is about ${noun}` : 'its path is that of the bound list or create';
   const why = first.operationId === id ? 'its operationId is the same' : whyPath;
   if (others.length === 0) return { state: 'bound', operations: best, why };

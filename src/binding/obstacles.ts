@@ -3,7 +3,7 @@ import type { Method } from '../api/operations.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
-import { readPath, singularWords } from './path-words.ts';
+import { singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import {
   fieldNamesOf,
@@ -221,8 +221,7 @@ function isSameForm(shown: Shape, taken: Shape): boolean {
  */
 export function flagFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
   if (obstacleTo(tableOperation, operation)) return undefined;
-  const { method, path } = operation;
-  const { parentIds } = readPath(path);
-  const withValues = parentIds.reduce((text, name) => text.replace(`{${name}}`, '7'), path);
+  const { method, path, form } = operation;
+  const withValues = form.parentIds.reduce((text, name) => text.replace(`{${name}}`, '7'), path);
   return mapFlag(tableOperation.id, { method, path: withValues });
 }
