@@ -123,14 +123,21 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
   return { ...newRow({ line, id, intent, text }), planNumber, planned, state, entryCount };
 }
 
-/** Completes a plan of a run. @param number `planNumber` of `RunNumbers`. */
+/**
+ * Completes a plan of a run. A later plan in which no row is written or unchanged is none for other runs.
+ *
+ * @param number `planNumber` of `RunNumbers`.
+ */
 export function endPlan(log: RunLog, rows: readonly RunRow[], number: number): void {
+  let isEmpty = true;
   for (const row of rows) {
     log.marked.delete(row.line);
     // A plan that has found the value of a row there has decided it too.
-    if (!outcomeOf(row) || row.state.kind === 'unchanged') row.planNumber = number;
+    if (outcomeOf(row) && row.state.kind !== 'unchanged') continue;
+    row.planNumber = number;
+    isEmpty = false;
   }
-  log.planNumber = number;
+  if (!isEmpty || log.planNumber === 0) log.planNumber = number;
   log.isEnded = false;
 }
 
