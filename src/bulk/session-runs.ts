@@ -1,4 +1,4 @@
-import { doubtOf, type Intent, reasonOf } from '../writes/row.ts';
+import { doubtOf, type Intent } from '../writes/row.ts';
 import type { Continuation } from './choose-run.ts';
 import { isOpen, type RunList, readLog } from './list-runs.ts';
 import { createLog, type Run, type RunHeader, type RunLog, type Shard } from './run.ts';
@@ -79,7 +79,8 @@ function extendUndo(undo: RunLog, undone: RunLog): RunLog {
     const earlierRow = earlierRows.get(row.line);
     if (!earlierRow) return isPerhapsWritten(row) ? createUndoRow(row) : [];
     // A person may know better than the reading of the undo, which found the old value of a row of a killed session.
-    const isSettled = reasonOf(row.state)?.code === 'settled' && earlierRow.state.kind === 'unchanged';
+    const isSettled =
+      row.state.kind === 'applied' && row.state.reason && earlierRow.state.kind === 'unchanged';
     const isTriedAgain = (earlierRow.state.kind === 'failed' || isSettled) && !doubtOf(row);
     return isTriedAgain ? createUndoRow(row) : earlierRow;
   });
