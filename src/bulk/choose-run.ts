@@ -32,7 +32,11 @@ export async function chooseRun(
   id: string | undefined,
 ): Promise<Run | undefined> {
   const [last] = runsOnTarget(list, target);
-  const run = id === undefined ? last : findRun(list, id);
+  const named = id === undefined ? last : findRun(list, id);
+  const undone = verb === 'undo' ? named?.header.undoes : undefined;
+  if (id !== undefined && undone !== undefined && named && !isOpen(named)) throw undoOfUndoError(id, undone);
+  // An undo goes on as the undo of its run.
+  const run = undone === undefined ? named : findRun(list, undone);
   requireReadableRuns(list, target, run);
   if (!run) return undefined;
   const { header } = run;
@@ -47,7 +51,7 @@ export async function chooseRun(
       'give the --profile, the --base-url or --offline of that run, and its tenant if it had one',
     );
   requireSameService(run, context.settings, await context.contract());
-  const refusal = verb === 'resume' ? resumeRefusal(context, list, run) : undoRefusal(context, run, id);
+  const refusal = verb === 'resume' ? resumeRefusal(context, list, run) : undoRefusal(context, run);
   if (refusal) throw refusal;
   return run;
 }
@@ -96,20 +100,17 @@ function findLaterRun(list: RunList, run: Run): Run | undefined {
   );
 }
 
-/** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
-function undoRefusal(
-  context: CommandFlags,
-  { id, header, state }: Run,
-  askedId: string | undefined,
-): UsageError | undefined {
-  const { kind, noun, undoes } = header;
+function undoOfUndoError(id: string, undone: string): UsageError {
+  return new UsageError(
+    `undo ${id}: this run is itself an undo, of run ${undone}, and cannot be undone`,
+    `apply the file of run ${undone} again`,
+  );
+}
+
+/** Returns the error of a run that cannot be undone. */
+function undoRefusal(context: CommandFlags, { id, header }: Run): UsageError | undefined {
+  const { kind, noun } = header;
   if (runKinds[kind].canBeUndone) return undefined;
-  if (undoes !== undefined && (askedId === undefined || state !== 'finished')) return undefined;
-  if (undoes !== undefined)
-    return new UsageError(
-      `undo ${id}: this run is itself an undo, of run ${undoes}, and cannot be undone`,
-      `apply the file of run ${undoes} again`,
-    );
   const createCommand = followUpCommand(context, [noun, 'create', '--from', '<file>']);
   const note = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(

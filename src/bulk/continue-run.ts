@@ -4,7 +4,7 @@ import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { countText, groupDigits, minuteText } from '../process/text.ts';
 import { type Continuation, chooseRun, findOtherRun } from './choose-run.ts';
-import { findRun, listRuns, type RunList, readHeader } from './list-runs.ts';
+import { listRuns, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { openRowCount, type Run, rowCountOf } from './run.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
@@ -51,23 +51,20 @@ export async function continueRun(
   const runs = await readNextRuns(list, verb, run);
   if (!runs) {
     const other = id === undefined ? findOtherRun(context, list, verb, run) : undefined;
-    const ended = verb === 'undo' ? (run.undo ?? run) : run;
-    return nothingOutput(context, verb, ended, other, mode);
+    return nothingOutput(context, verb, run, other, mode);
   }
-  await context.notice('summary', nextText(list, verb, run));
+  await context.notice('summary', nextText(verb, run));
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, runs, flags, mode);
 }
 
 /** Says first which run an undo takes back, or a resume goes on with, and how many of its rows. */
-function nextText(list: RunList, verb: Continuation, run: Run): string {
-  const { undoes } = run.header;
+function nextText(verb: Continuation, run: Run): string {
+  const { id, started, header, counts } = run;
   const isUndo = verb === 'undo';
-  const subject = isUndo && undoes !== undefined ? findRun(list, undoes) : run;
-  const { id, started, header, counts } = subject;
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  const rowCount = isUndo ? subject.perhapsWrittenCount : openRowCount(subject);
+  const rowCount = isUndo ? run.perhapsWrittenCount : openRowCount(run);
   return `${isUndo ? 'undoing' : 'resuming'} ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(rowCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
 }
 
@@ -79,21 +76,18 @@ function nothingOutput(
   other: Run | undefined,
   mode: SessionMode,
 ): Output {
-  const { undoes } = run.header;
-  const isUndone = verb === 'undo' && undoes !== undefined;
-  const state = verb === 'undo' && run.perhapsWrittenCount === 0 ? 'has written nothing' : `is ${run.state}`;
-  const fact = isUndone ? `run ${undoes} is undone` : `run ${run.id} ${state}`;
+  const ended = verb === 'undo' ? run.undo : run;
+  const state = verb === 'resume' ? `is ${run.state}` : ended ? 'is undone' : 'has written nothing';
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): ${followUpCommand(context, [verb, other.id])}`
     : '';
   // If an undo has nothing to do, the run itself has already reported its failures.
-  const error = verb === 'undo' && undoes === undefined ? undefined : runError(run);
-  const notices: readonly Notice[] = [['summary', `${fact}: nothing is left to do${next}`]];
+  const notices: readonly Notice[] = [['summary', `run ${run.id} ${state}: nothing is left to do${next}`]];
   return {
     kind: 'text',
     text: '',
-    data: mode === 'write' ? toRunJson(run) : [],
+    data: mode === 'write' ? toRunJson(ended ?? run) : [],
     notices,
-    error,
+    error: ended && runError(ended),
   };
 }

@@ -31,17 +31,15 @@ export async function readNextRuns(
   run: Run,
 ): Promise<SessionRuns | undefined> {
   if (verb === 'resume') return isOpen(run) ? await readSessionRuns(list, run) : undefined;
-  const undo = run.header.undoes === undefined ? run.undo : run;
-  if (undo && isOpen(undo)) return await readSessionRuns(list, undo);
+  const { undo } = run;
   if (!undo) {
     if (run.perhapsWrittenCount === 0 && !isOpen(run)) return undefined;
     const undoneLog = await readLog(list, run.id);
     return { list, run: undefined, log: createUndo(run.id, undoneLog), undoneLog };
   }
-  if (!list.runs.some(({ id }) => id === undo.header.undoes)) return undefined;
   // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
   const runs = await readSessionRuns(list, undo);
-  return runs.log.rows.some(needsPlan) ? runs : undefined;
+  return isOpen(undo) || runs.log.rows.some(needsPlan) ? runs : undefined;
 }
 
 /**
