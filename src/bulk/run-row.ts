@@ -2,7 +2,7 @@ import type { RecordValue } from '../api/record-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { findFirstIndex } from '../process/sorted.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
-import { type Intent, type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
+import { type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts';
 
 /** A row of a run: its line, what its plans have read, and the text of its record. Only `run-events.ts` changes it. */
 export interface RunRow extends Row {
@@ -20,15 +20,12 @@ export interface RunRow extends Row {
 }
 
 /** Makes a row that no plan has seen. */
-export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
+export function newRow<Known extends Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>>({
   line,
   id,
   intent,
   text,
-}: Pick<RunRow, 'line' | 'text'> & { readonly id: Id; readonly intent: RowIntent }): RunRow & {
-  readonly id: Id;
-  readonly intent: RowIntent;
-} {
+}: Known): Omit<RunRow, 'id' | 'intent'> & Pick<Known, 'id' | 'intent'> {
   return {
     line,
     id,
