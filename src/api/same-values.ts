@@ -18,7 +18,7 @@ import {
 export interface HiddenFields {
   /** The values that a field has if a record leaves it out. */
   readonly defaults: Fields;
-  /** The fields that no answer has. */
+  /** The fields that an answer need not have although they were sent. */
   readonly writeOnly?: ReadonlySet<string>;
 }
 
@@ -76,8 +76,10 @@ export function differencesOf(
     name === categoryName && (expected.categoryId ?? null) !== null ? 'categoryId' : name;
   const isSameAt = (name: string) =>
     compare(expected[name] ?? defaults[name], actual[name] ?? defaults[name], name);
+  // A description may leave out a field that the service shows.
+  const isHidden = (name: string) => writeOnly?.has(name) === true && actual[name] === undefined;
   return Object.keys(expected)
-    .filter((name) => !writeOnly?.has(name) && !isSameAt(keyOf(name)))
+    .filter((name) => !isHidden(name) && !isSameAt(keyOf(name)))
     .map((name) => ({ name, expected: expected[name], actual: actual[name] }));
 }
 

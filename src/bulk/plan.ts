@@ -89,8 +89,11 @@ function outcomeUnread(row: RunRow, { abilities }: RecordPort, isUndo: boolean):
     const message = 'it may have been written, and the service offers no way to read one record';
     return { kind: 'unknown', reason: { code: 'unbound', message }, doubt };
   }
-  const names = isUndo && row.intent.kind === 'set' ? [...namesIn(row.intent)] : [];
-  const unshown = names.filter((name) => abilities.writeOnly.has(name));
+  const { intent } = row;
+  const earlier = isUndo && intent.kind === 'set' && isFields(intent.value) ? intent.value : {};
+  const unshown = Object.keys(earlier).filter(
+    (name) => abilities.writeOnly.has(name) && earlier[name] === undefined,
+  );
   if (unshown.length === 0) return undefined;
   const message = `the service does not show ${unshown.join(', ')}, so the earlier value is not known`;
   return { kind: 'failed', reason: { code: 'unbound', message } };

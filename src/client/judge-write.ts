@@ -135,7 +135,8 @@ function readWrite(
     content = readJson(response, mask);
     const inner = contentOf(operation, content);
     content = inner ?? content;
-    record = parseRecord(operation, inner, recordId);
+    // `{"quantity": 5, "deleted": false}` is not an entry that was deleted.
+    record = parseRecord(operation, inner, isDelete ? undefined : recordId);
   } catch (error) {
     return { id: idIn(operation, content), mismatch: mask(messageOf(error)) };
   }

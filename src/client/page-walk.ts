@@ -102,14 +102,16 @@ export async function* pagesOf(
     visited.add(url).add(withoutHash(page.request.url));
     // An order of a list may have no id.
     const ids = page.records.map(({ fields }) => fields[idField] ?? printJson(fields));
-    if (isRepeated(earlier, ids)) {
+    const hasIds = page.records.every(({ fields }) => (fields[idField] ?? null) !== null);
+    // Without ids, records may be alike. So they end only a list that states no next page, and it may have more.
+    if ((hasIds || step.isGuessed) && isRepeated(earlier, ids)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
       else if (step.isGuessed) {
         // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
         const note = `${new URL(url).search} repeats earlier records`;
-        const isOnly = walk.pages > 1 || paging?.kind === 'link';
+        const isOnly = hasIds && (walk.pages > 1 || paging?.kind === 'link');
         return end(isOnly ? { whyCut: step.whyCut, note } : { whyCut: step.whyCut ?? note });
       } else throw pageError(page, 'the page repeats earlier records');
     } else {

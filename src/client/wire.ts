@@ -142,7 +142,7 @@ function keptUnderOtherNames(
 
 /** Returns true if an update sends back a field that was read and does not change. */
 function isSentBack(
-  { id, noun, method }: Operation,
+  { id, noun, method, records }: Operation,
   { fields, readOnlyNames, isClosed }: RequestBody,
   changes: JsonObject,
   wireName: string,
@@ -155,7 +155,7 @@ function isSentBack(
   if (Object.hasOwn(changes, name)) return false;
   if (method === 'PATCH') return fields[name]?.required === true;
   if (readOnlyNames.includes(wireName)) return false;
-  const { body, records } = operations[id];
+  const { body } = operations[id];
   // A service may replace a field that is left out by its default.
   if (body && Object.hasOwn(body.fields, name) && value === null) return fields[name]?.isNullable === true;
   if (Object.hasOwn(fields, name)) return true;

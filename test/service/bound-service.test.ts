@@ -381,6 +381,37 @@ test('a list with two entries of one pet is an error before a write', async () =
   expect(service.writes()).toEqual([]);
 });
 
+test('a field that the service shows is compared and sent back, although no schema of its records has it', async () => {
+  const shown = { id: 1, name: 'Rex', status: 'available', categoryId: 2 };
+  await using service = await recordingServer({}, ({ method, body }) => ({
+    status: method === 'POST' ? 201 : 200,
+    body: method === 'PUT' ? { ...shown, name: JSON.parse(body).name } : shown,
+  }));
+  const lines = ['Pet: id#! name!', 'New: name! status', 'Put: name!', 'GET /pets/{id} -> Pet'];
+  const { run, done } = await bindTo(
+    service,
+    describeLines(...lines, 'POST /pets New -> Pet', 'PUT /pets/{id} Put -> Pet'),
+  );
+  expect((await run('pets create --name Rex --status sold')).code).toBe(6);
+  await done('pets update 1 --name Max');
+  expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toEqual({
+    name: 'Max',
+    status: 'available',
+    categoryId: 2,
+  });
+});
+
+test('an entry without an id is no proof that a DELETE has removed it', async () => {
+  await using service = await recordingServer({}, () => ({ body: { quantity: 5, deleted: false } }));
+  const lines = [
+    'Entry: quantity#!',
+    'GET /inventory/{petId} -> Entry',
+    'DELETE /inventory/{petId} -> Entry',
+  ];
+  const { run } = await bindTo(service, describeLines(...lines));
+  expect((await run('inventory delete 7 --yes')).code).toBe(6);
+});
+
 test('a text that a DELETE answers is a success if the description states no body', async () => {
   const headers = { 'content-type': 'text/plain' };
   await using service = await recordingServer({}, ({ method }) =>

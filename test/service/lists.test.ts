@@ -146,6 +146,19 @@ test('a list may be cut, and may be asked again, if nothing shows whether it has
   );
 });
 
+test('a list without ids is read to its end by its links, although pages are alike', async () => {
+  await using service = await shapedService({ documented: ['Link'] });
+  const order = { petId: 2, quantity: 1 };
+  await using gateway = await recordingServer({}, ({ path }) => ({
+    headers: path.endsWith('?page=3')
+      ? {}
+      : { link: `</orders?page=${path.endsWith('=2') ? 3 : 2}>; rel="next"` },
+    body: [order],
+  }));
+  const { done } = await bindTo(gateway, service.description);
+  expect(await done('orders list -o csv --no-header')).toBe(',2,1,,\n'.repeat(3));
+});
+
 test('a list without ids ends at a page that repeats', async () => {
   await using service = await shapedService({ parameters: numbered });
   await using gateway = await recordingServer({}, () => ({ body: [{ petId: 1, quantity: 2 }] }));
