@@ -38,6 +38,18 @@ stories({
     ['undo r1 --yes', '0:'],
     counts(1, 1, 1),
   ],
+  'an undo that has nothing to do forbids no other run to go on': [
+    { counts: [5, 5, 5, 5], files: { 'stock.csv': toCsv([6, 6]), 'c.csv': 'petId,quantity\n3,7\n4,7\n' } },
+    [apply, '0: applied 2'],
+    setting({ 2: 9 }),
+    ['undo r1 --yes', '3: applied 1, failed 1'],
+    refusedAfterOne,
+    [`inventory apply c.csv --yes ${oneByOne}`, '4: applied 1'],
+    healed,
+    ['undo r1 --yes', '3: applied 1, failed 1'],
+    ['resume r3 --yes', '0: applied 2'],
+    counts(5, 9, 7, 7),
+  ],
   'a record that others changed after a later run is left alone for good': [
     { counts: [1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([9]) } },
     [apply, '0: applied 1'],
