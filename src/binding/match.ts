@@ -100,7 +100,7 @@ export function matchOperations(
       matches.set(id, { state: 'unbound', operations: [write], why });
     }
     const updating = boundIn(matches, update);
-    const read = boundIn(matches, get) ? get : list;
+    const read = readOf(matches, noun.name);
     const loss = updating && lossObstacle(tableOperationOf(read), updating, boundIn(matches, read));
     if (loss) matches.set(update, { state: 'unbound', operations: [updating], ...loss });
   }
@@ -167,6 +167,12 @@ function isOfKind({ noun, method }: TableOperation, operation: DocumentOperation
   const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
   const isOurMethod = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
   return isOurMethod && schemaNouns.every((each) => each === noun);
+}
+
+/** Returns the operation that shows the records of a noun: the get, or without a bound get the list. */
+export function readOf(matches: Matches, noun: NounName): OperationId {
+  const { get, list } = nouns[noun].operations;
+  return boundIn(matches, get) ? get : list;
 }
 
 /** Returns the operation of the document that is bound. */

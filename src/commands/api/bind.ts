@@ -1,4 +1,4 @@
-import { builtInContract } from '../../api/contract.ts';
+import { builtInContract, type Contract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -35,7 +35,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps(values.map ?? []);
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
-  const { origin, address, basePath, notices } = findAddress(settings, description, values.basePath);
+  const { origin, address, basePath, otherServer } = findAddress(settings, description, values.basePath);
   const { matches, contract, routes } = bind(description, maps);
   const rows = operationIds.map((operation) => {
     const bound = contract.operations.get(operation);
@@ -65,11 +65,8 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
-  const bound = [...contract.operations.values()].map(routeText);
-  const unused = routes.map(routeText).filter((route) => !bound.includes(route));
-  if (unused.length > 0 && bound.length < operationIds.length)
-    notices.push(['note', `not used of the description: ${joinFirst(unused, 12)}`]);
-  const ending = { notices: [status, ...notices, ...warnings], error: tieError(matches) };
+  const remarks = [...remarksOfServer(origin, otherServer), ...remarksOfRoutes(routes, contract)];
+  const ending = { notices: [status, ...remarks, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
   return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
@@ -177,15 +174,23 @@ function findAddress(settings: Settings, { url, document }: Description, basePat
   const server = serverOf(document, origin, url);
   const isHere = server?.origin === origin;
   const basePath = (basePathFlag ?? (isHere ? server.pathname : '')).replace(/\/+$/, '');
-  const isElsewhere = server && !isHere && basePathFlag === undefined && pathname === '/';
-  const unusedPath = isElsewhere ? server.pathname.replace(/\/+$/, '') : '';
-  const notices: Notice[] = [];
-  if (unusedPath !== '')
-    notices.push([
-      'note',
-      `the description is of ${server?.href}; if ${origin} has that path too, add --base-path ${unusedPath}`,
-    ]);
-  return { origin, address: withBasePath(baseUrl, basePath), basePath, notices };
+  const otherServer = isHere || basePathFlag !== undefined || pathname !== '/' ? undefined : server;
+  return { origin, address: withBasePath(baseUrl, basePath), basePath, otherServer };
+}
+
+/** Names the path of a server elsewhere, which the service may have too. */
+function remarksOfServer(origin: string, server: URL | undefined): Notice[] {
+  const path = server?.pathname.replace(/\/+$/, '') ?? '';
+  const text = `the description is of ${server?.href}; if ${origin} has that path too, add --base-path ${path}`;
+  return path === '' ? [] : [['note', text]];
+}
+
+/** Names the routes of the description that are not used, if an operation is not bound. */
+function remarksOfRoutes(routes: readonly Route[], { operations: bound }: Contract): Notice[] {
+  const used = new Set(Array.from(bound.values(), routeText));
+  const unused = routes.map(routeText).filter((route) => !used.has(route));
+  if (unused.length === 0 || bound.size === operationIds.length) return [];
+  return [['note', `not used of the description: ${joinFirst(unused, 12)}`]];
 }
 
 /** Returns the error for our operations that several operations of the description fit. */
