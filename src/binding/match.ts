@@ -58,8 +58,8 @@ const missing: Match = { state: 'unbound', operations: [], why: whyNotDescribed 
  * Finds the operations of the table in a document.
  *
  * @param documentOperations all operations of the document.
- * @param mapped the operations that the user chose with `--map`. Two rules override them: the one about another field in the path, and
- *   the one about an update that replaces the record.
+ * @param mapped the operations that the user chose with `--map`. `judgeMapped` judges them, and so does the rule about an update that
+ *   replaces the record.
  */
 export function matchOperations(
   tableOperationOf: (id: OperationId) => TableOperation,

@@ -125,10 +125,7 @@ function readWrite(
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
     return { mismatch: `the service answered ${status} to a DELETE` };
-  // A service may answer a text to a DELETE, although its description states no body.
-  const statesBody = !isBound(operation) || (statedResponse(operation, status)?.mediaTypes ?? []).length > 0;
-  const isPlainText = withoutParameters(response.headers['content-type'] ?? '') === 'text/plain';
-  if (response.body.length === 0 || (isDelete && isPlainText && !statesBody)) return {};
+  if (response.body.length === 0 || (isDelete && isUnstatedText(operation, response))) return {};
   let content: JsonValue | undefined;
   let record: ServiceRecord;
   try {
@@ -159,6 +156,12 @@ function readWrite(
   const mismatch =
     others.length > 0 ? `the answer does not show what was sent: ${others.join(', ')}` : undefined;
   return { record, id: idIn(operation, fields), mismatch };
+}
+
+/** Returns true for a plain text of a bound service whose description states no body for the status. */
+function isUnstatedText(operation: Operation, { status, headers }: HttpResponse): boolean {
+  const isText = withoutParameters(headers['content-type'] ?? '') === 'text/plain';
+  return isText && isBound(operation) && (statedResponse(operation, status)?.mediaTypes ?? []).length === 0;
 }
 
 /** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. A body `1` may be the number of rows written. */
