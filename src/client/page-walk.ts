@@ -21,24 +21,31 @@ interface Page extends PageContent, Answer {}
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
 
-export interface ListEnd {
-  /** Why there may be more records, a clause. */
-  readonly whyCut?: string | undefined;
-  /** A clause that says why this reading may lack records: a deletion shifts all records behind it. */
-  readonly whyPerhapsSkipped?: string | undefined;
-  /** True if the description says that pages have a link or a cursor to the next one, or does not say how they follow, and none came. */
-  readonly isUnproven?: boolean;
-  /** A remark about how a whole list ends, a clause. */
-  readonly note?: string | undefined;
+/** There may be more records. */
+export interface CutEnd {
+  readonly kind: 'cut';
+  /** A clause. */
+  readonly why: string;
+  /** True if another reading may be whole. */
+  readonly isTransient?: boolean;
 }
 
-/** The next page, or the end of the list. */
-interface PageStep extends ListEnd {
-  /** A link to it, which may be relative. There is none after the last page. */
-  readonly next?: string | undefined;
-  /** True if the program has made the link itself, so that the page may not exist. */
-  readonly isGuessed?: boolean;
-}
+/** How a list ends. `unproven`: neither the answer nor the description shows whether there are more records. `note` is a clause. */
+export type ListEnd =
+  | { readonly kind: 'whole'; readonly note?: string }
+  | { readonly kind: 'unproven' }
+  | CutEnd;
+
+/** The end of a list, or the next page. */
+type PageStep =
+  | ListEnd
+  | {
+      readonly kind: 'next';
+      /** A link to the page, which may be relative. */
+      readonly link: string;
+      /** The end of the list if the service has no such page. Only a link that the program has made itself has it. */
+      readonly orEnd?: ListEnd;
+    };
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
 interface Walk {
@@ -55,8 +62,8 @@ interface Walk {
   firstNumber: number | undefined;
   /** The number of all records, as the last page said. */
   total: number | undefined;
-  /** As in `ListEnd`. */
-  whyPerhapsSkipped: string | undefined;
+  /** Why this reading may lack records, a clause: a deletion shifts all records behind it. */
+  whySkipped: string | undefined;
 }
 
 /**
@@ -84,19 +91,22 @@ export async function* pagesOf(
     isLinked: false,
     firstNumber,
     total: undefined,
-    whyPerhapsSkipped: undefined,
+    whySkipped: undefined,
   };
-  const end = (last: ListEnd): ListEnd => ({ ...last, whyPerhapsSkipped: walk.whyPerhapsSkipped });
+  const end = (last: ListEnd): ListEnd =>
+    last.kind === 'cut' || walk.whySkipped === undefined
+      ? last
+      : { kind: 'cut', why: walk.whySkipped, isTransient: true };
   const visited = new Set<string>();
   // The ids of the first page and of the last two.
   let earlier: readonly (readonly unknown[])[] = [];
-  let step: PageStep = { next: first };
+  let orEnd: ListEnd | undefined;
   for (let url = first; ; ) {
     let page: Page;
     try {
       page = await fetchPage({ ...call, request: { ...request, url } });
     } catch (error) {
-      if (step.isGuessed && error instanceof CliError && isAfterLast(error)) return end(step);
+      if (orEnd && error instanceof CliError && isAfterLast(error)) return end(orEnd);
       throw error;
     }
     visited.add(url).add(withoutHash(page.request.url));
@@ -104,15 +114,17 @@ export async function* pagesOf(
     const ids = page.records.map(({ fields }) => fields[idField] ?? printJson(fields));
     const hasIds = page.records.every(({ fields }) => (fields[idField] ?? null) !== null);
     // Without ids, records may be alike. So they end only a list that states no next page, and it may have more.
-    if ((hasIds || step.isGuessed) && isRepeated(earlier, ids)) {
+    if ((hasIds || orEnd) && isRepeated(earlier, ids)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
-      else if (step.isGuessed) {
+      else if (orEnd) {
         // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
-        const note = `${new URL(url).search} repeats earlier records`;
-        const isOnly = hasIds && (walk.pages > 1 || paging?.kind === 'link');
-        return end(isOnly ? { whyCut: step.whyCut, note } : { whyCut: step.whyCut ?? note });
+        const why = `${new URL(url).search} repeats earlier records`;
+        const isLast = hasIds && (walk.pages > 1 || paging?.kind === 'link');
+        return end(
+          orEnd.kind === 'cut' ? orEnd : isLast ? { kind: 'whole', note: why } : { kind: 'cut', why },
+        );
       } else throw pageError(page, 'the page repeats earlier records');
     } else {
       yield page.records;
@@ -126,14 +138,16 @@ export async function* pagesOf(
     const [total = walk.total] = totalsIn(page);
     // The pages of our contract begin behind an id, so a deletion shifts none.
     if (isBound(operation) && walk.total !== undefined && total !== undefined && total < walk.total)
-      walk.whyPerhapsSkipped = `its total fell from ${walk.total} to ${total} while it was read`;
+      walk.whySkipped = `its total fell from ${walk.total} to ${total} while it was read`;
     walk.total = total;
-    step = nextStep(walk, page);
-    if (step.next === undefined) return end(step);
-    const { reason, hint } = faultOfNext(step.next, page.request.url) ?? {};
+    const step = nextStep(walk, page);
+    if (step.kind !== 'next') return end(step);
+    const { link } = step;
+    orEnd = step.orEnd;
+    const { reason, hint } = faultOfNext(link, page.request.url) ?? {};
     if (reason !== undefined)
-      throw pageError(page, `the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
-    url = withoutHash(new URL(step.next, page.request.url).href);
+      throw pageError(page, `the link to the next page ${reason}: ${maskUrl(link)}`, hint);
+    url = withoutHash(new URL(link, page.request.url).href);
     if (visited.has(url)) throw pageError(page, `the link to the next page repeats: ${maskUrl(url)}`);
   }
 }
@@ -154,17 +168,19 @@ export function statedNext(
   url: string,
   page: Pick<Page, 'headers' | 'envelope'>,
 ): string | undefined {
-  return (
-    linkOf(page, 'next') ?? (paging?.kind === 'cursor' ? stepByCursor(paging, url, page)?.next : undefined)
-  );
+  const link = linkOf(page, 'next');
+  if (link !== undefined || paging?.kind !== 'cursor') return link;
+  const step = stepByCursor(paging, url, page);
+  return step.kind === 'next' ? step.link : undefined;
 }
 
 /** Finds the next page by a link in the header, or else as the description says. */
 function nextStep(walk: Walk, page: Page): PageStep {
-  const next = linkOf(page, 'next');
-  if (next !== undefined) return { next };
-  const whyCut = whyMoreRecords(page, walk);
-  return (walk.isLinked ? undefined : describedStep(walk, page, whyCut)) ?? { whyCut };
+  const link = linkOf(page, 'next');
+  if (link !== undefined) return { kind: 'next', link };
+  const why = whyMoreRecords(page, walk);
+  const stated: ListEnd = why === undefined ? { kind: 'whole' } : { kind: 'cut', why };
+  return walk.isLinked ? stated : describedStep(walk, page, stated);
 }
 
 function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly string[]): string | undefined {
@@ -172,46 +188,48 @@ function linkOf({ headers }: Pick<Page, 'headers'>, ...relations: readonly strin
 }
 
 /**
- * Returns the next step as the description says how pages follow each other. Returns undefined if the description does not say it, or
- * says nothing about this page, such as a page without a cursor.
+ * Returns the next step as the description says how pages follow each other.
  *
- * @param whyCut why there may be more records, by the answer.
+ * @param stated the end of the list if this page is the last one, by the answer alone.
  */
-function describedStep(walk: Walk, page: Page, whyCut: string | undefined): PageStep | undefined {
+function describedStep(walk: Walk, page: Page, stated: ListEnd): PageStep {
   const { first, size, count, pages, operation } = walk;
   const { paging } = operation;
+  const isCut = stated.kind === 'cut';
   const isFull = size !== undefined && count >= size;
   switch (paging?.kind) {
     case 'cursor': {
       // A last page may leave out the cursor. A service that never sends it may cut its list.
-      const isSent = pages > 1 || valueIn(page.envelope, paging.next) !== undefined;
-      if (isSent || whyCut) return stepByCursor(paging, first, page);
-      if (!isFull) return { isUnproven: true };
-      return { whyCut: `it answered a full page of ${count}, without ${paging.next.join('.')}` };
+      if (pages > 1 || isCut || valueIn(page.envelope, paging.next) !== undefined)
+        return stepByCursor(paging, first, page, stated);
+      if (!isFull) return { kind: 'unproven' };
+      return { kind: 'cut', why: `it answered a full page of ${count}, without ${paging.next.join('.')}` };
     }
     case 'number':
-      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, whyCut);
+      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, stated);
     case 'offset':
-      return stepByCount(paging, count, walk, page, whyCut);
+      return stepByCount(paging, count, walk, page, stated);
     case 'unknown': {
-      if (whyCut) return undefined;
+      if (isCut) return stated;
       if (paging.by !== undefined && count > 0)
-        return { whyCut: `its pages use ${paging.by}, which petstore cannot follow` };
-      if (!isFull) return { isUnproven: true };
-      return { whyCut: `it answered a full page of ${count}, without a link to the next` };
+        return { kind: 'cut', why: `its pages use ${paging.by}, which petstore cannot follow` };
+      if (!isFull) return { kind: 'unproven' };
+      return { kind: 'cut', why: `it answered a full page of ${count}, without a link to the next` };
     }
     case 'link': {
-      // A gateway may drop the links. Without one, only our contract says how to ask what follows a full page.
-      const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
       const isFullPage = page.records.length === size;
-      if (isBound(operation) && isFullPage)
-        return { whyCut: whyCut ?? `it answered a full page of ${size}, without a link to the next` };
-      if (isBound(operation)) return { whyCut, isUnproven: true };
-      if (!isFullPage || lastId === undefined) return undefined;
-      return { next: withQueryParameter(first, 'after', String(lastId)), isGuessed: true, whyCut };
+      if (isBound(operation)) {
+        if (isCut) return stated;
+        if (!isFullPage) return { kind: 'unproven' };
+        return { kind: 'cut', why: `it answered a full page of ${size}, without a link to the next` };
+      }
+      // A gateway may drop the links. Our contract says how to ask what follows a full page.
+      const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
+      if (!isFullPage || lastId === undefined) return stated;
+      return { kind: 'next', link: withQueryParameter(first, 'after', String(lastId)), orEnd: stated };
     }
     default:
-      return undefined;
+      return stated;
   }
 }
 
@@ -221,13 +239,15 @@ function stepByCursor(
   { parameter, next }: PagingBy<'cursor'>,
   first: string,
   page: Pick<Page, 'envelope'>,
-): PageStep | undefined {
+  stated: ListEnd = { kind: 'whole' },
+): PageStep {
   const value = valueIn(page.envelope, next);
-  if (value === undefined || value === null || value === '' || value === false) return undefined;
+  if (value === undefined || value === null || value === '' || value === false) return stated;
   const text = typeof value === 'boolean' || typeof value === 'object' ? undefined : String(value);
-  if (text !== undefined && isLink(text)) return { next: text };
-  if (text !== undefined && parameter) return { next: withQueryParameter(first, parameter, text) };
-  return { whyCut: `its ${next.join('.')} is neither a link nor a cursor that the list takes` };
+  if (text !== undefined && isLink(text)) return { kind: 'next', link: text };
+  if (text !== undefined && parameter)
+    return { kind: 'next', link: withQueryParameter(first, parameter, text) };
+  return { kind: 'cut', why: `its ${next.join('.')} is neither a link nor a cursor that the list takes` };
 }
 
 /** @param value the number of the next page, or of its first record. */
@@ -236,10 +256,10 @@ function stepByCount(
   value: number,
   { first, count }: Walk,
   page: Page,
-  whyCut: string | undefined,
+  stated: ListEnd,
 ): PageStep {
-  if (page.records.length === 0 || totalsIn(page).includes(count)) return { whyCut };
-  return { next: withQueryParameter(first, parameter, String(value)), isGuessed: true, whyCut };
+  if (page.records.length === 0 || totalsIn(page).includes(count)) return stated;
+  return { kind: 'next', link: withQueryParameter(first, parameter, String(value)), orEnd: stated };
 }
 
 /**

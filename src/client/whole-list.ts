@@ -7,7 +7,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { foldCase } from '../process/text.ts';
 import { isTransientError } from './answer-table.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
-import { type ListEnd, pagesOf } from './page-walk.ts';
+import { type CutEnd, type ListEnd, pagesOf } from './page-walk.ts';
 
 /** The wanted values of fields. A record matches any value of an array. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -21,12 +21,11 @@ export interface ListOptions extends CallOptions {
 
 /** A list may lack records, and the caller needs every record. */
 export class CutListError extends CliError {
-  /** @param why a clause. @param isPassing true if another reading may be whole. */
-  constructor(why: string, { id }: Operation, isPassing = false) {
+  constructor({ why, isTransient }: CutEnd, { id }: Operation) {
     super(
-      isPassing ? 'unavailable' : 'usage',
+      isTransient ? 'unavailable' : 'usage',
       `this command needs every record, and the list may be incomplete: ${why} (${id})`,
-      isPassing ? { retryable: true } : { hint: cutHint, code: 'unbound' },
+      isTransient ? { retryable: true } : { hint: cutHint, code: 'unbound' },
     );
   }
 }
@@ -52,8 +51,8 @@ export async function* readList(
 ): AsyncGenerator<ServiceRecord[]> {
   const { id } = operation;
   const { query, isExact, matches } = applyFilters(operation, filters);
-  const narrowed = narrowingClause(operation, query);
-  if (needsWhole && narrowed !== undefined) throw new CutListError(narrowed, operation);
+  const narrowed = narrowedEnd(operation, query);
+  if (needsWhole && narrowed) throw new CutListError(narrowed, operation);
   const open = (size: number | undefined) => pagesOf(callFor({ ...query, limit: size }), size);
   const size = pageSize(operation, isExact ? limit : undefined);
   let pages = open(size);
@@ -82,14 +81,13 @@ export async function* readList(
     if (remaining <= 0) return yield* held;
     yield* held.splice(0, Math.max(0, held.length - mostHeld));
   }
-  const { isUnproven, note, ...end } = page.value;
-  const isAsked = isUnproven && end.whyCut === undefined && narrowed === undefined;
-  const further = isAsked ? await askFurther(operation, size, count, open) : {};
-  const { whyCut = narrowed, whyPerhapsSkipped } = { ...end, ...further };
-  if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
-  const why = whyCut ?? whyPerhapsSkipped;
-  if (why !== undefined && needsWhole) throw new CutListError(why, operation, whyCut === undefined);
-  if (why !== undefined) notify({ kind: 'warning', text: `there may be more records: ${why} (${id})` });
+  let end = page.value;
+  if (end.kind !== 'cut' && narrowed) end = narrowed;
+  else if (end.kind === 'unproven') end = await askFurther(operation, size, count, open);
+  if (end.kind === 'whole' && end.note !== undefined)
+    notify({ kind: 'note', text: `${end.note}: the list ends here (${id})` });
+  if (end.kind === 'cut' && needsWhole) throw new CutListError(end, operation);
+  if (end.kind === 'cut') notify({ kind: 'warning', text: `there may be more records: ${end.why} (${id})` });
   yield* held;
 }
 
@@ -117,25 +115,29 @@ async function askFurther(
   size: number | undefined,
   count: number,
   open: (size: number) => AsyncGenerator<ServiceRecord[], unknown>,
-): Promise<Pick<ListEnd, 'whyCut' | 'whyPerhapsSkipped'>> {
+): Promise<ListEnd> {
   const limit = parameters.find(({ name }) => name === 'limit');
-  if (!limit || count === 0) return {};
+  if (!limit || count === 0) return { kind: 'whole' };
   const { minimum = 1, maximum } = limit.bounds ?? {};
   if (size !== undefined) {
     const isDefault = maximum === undefined && count === Number(limit.serviceDefault);
-    return isDefault ? { whyCut: `it answered exactly its default of ${count}` } : {};
+    return isDefault
+      ? { kind: 'cut', why: `it answered exactly its default of ${count}` }
+      : { kind: 'whole' };
   }
   const larger = Math.max(count + 1, Number(minimum));
   try {
     const length = await lengthOf(open(larger));
     if (length !== undefined && length > count)
-      return { whyCut: `it answers ${count} records, and more with ${limit.wireName}=${larger}` };
+      return { kind: 'cut', why: `it answers ${count} records, and more with ${limit.wireName}=${larger}` };
     // A service that takes this size, and no larger one, may have answered as many as it ever does.
     const isMost = length === undefined && (await lengthOf(open(count))) === count;
-    return isMost ? { whyCut: `it answers ${count} records, and refuses ${limit.wireName}=${larger}` } : {};
+    if (!isMost) return { kind: 'whole' };
+    return { kind: 'cut', why: `it answers ${count} records, and refuses ${limit.wireName}=${larger}` };
   } catch (error) {
     if (!(error instanceof CliError) || isInterruption(error)) throw error;
-    return { whyPerhapsSkipped: `the service was asked for ${larger} records: ${error.message}` };
+    const why = `the service was asked for ${larger} records: ${error.message}`;
+    return { kind: 'cut', why, isTransient: true };
   }
 }
 
@@ -174,13 +176,14 @@ function applyFilters(operation: Operation, filters: Filters) {
   };
 }
 
-/** Returns a clause if a default or `--map` limits the list to the records with one value of a filter. */
-function narrowingClause({ parameters }: Operation, query: Filters): string | undefined {
+/** Returns the end of a list that a default or `--map` limits to the records with one value of a filter. */
+function narrowedEnd({ parameters }: Operation, query: Filters): CutEnd | undefined {
   const narrowing = parameters.find(
     ({ name, in: place, serviceDefault }) =>
       place === 'query' && name !== 'limit' && serviceDefault !== undefined && query[name] === undefined,
   );
-  return narrowing && `it has only those with ${narrowing.wireName} ${narrowing.serviceDefault}`;
+  if (!narrowing) return undefined;
+  return { kind: 'cut', why: `it has only those with ${narrowing.wireName} ${narrowing.serviceDefault}` };
 }
 
 const largestPage = 1000;
