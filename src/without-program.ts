@@ -3,8 +3,8 @@ import {
   asksForHelp,
   completionOf,
   findHelp,
-  findMeaning,
   findUnknown,
+  meaningOfLine,
   offersText,
   readPage,
   readTable,
@@ -36,7 +36,7 @@ export function answerLine(
   const hasOnlyHelpFlags = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
   if (asksForHelp(words))
     return { code: hasOnlyHelpFlags ? showHelp(table, words, dist) : undefined, command: 'help' };
-  const meaning = findMeaning(table, words);
+  const meaning = meaningOfLine(table, words);
   const { command } = meaning;
   const name = command.path.replaceAll(' ', '-') || 'other';
   const unknown = findUnknown(table, meaning);

@@ -87,7 +87,7 @@ export function fieldBounds(
 ): Bounds | undefined {
   const ofNoun = [...all.values()].filter((operation) => operation.noun === noun);
   const statements = [
-    ...ofNoun.map(({ records }) => records.bounds[field]),
+    ...ofNoun.map(({ recordForm }) => recordForm.bounds[field]),
     ...ofNoun.map(({ body }) => body?.fields[field]?.bounds),
     ...ofNoun.flatMap(({ parameters }) => parameters.find(({ name }) => name === field)?.bounds),
   ];
@@ -98,9 +98,9 @@ export function fieldBounds(
  * Returns the value of a field that a record leaves out. Every order is complete or open, but a pet may have no status, if the service
  * does not say which one is meant.
  */
-export function defaultOf({ noun, records }: Operation, name: string): JsonValue | undefined {
+export function defaultOf({ noun, recordForm }: Operation, name: string): JsonValue | undefined {
   const fields: readonly Field[] = nouns[noun].fields;
-  return fields.find((field) => field.name === name)?.default ?? records.bounds[name]?.default;
+  return fields.find((field) => field.name === name)?.default ?? recordForm.bounds[name]?.default;
 }
 
 export function takesField({ body }: Operation, name: string): boolean {
@@ -126,9 +126,9 @@ export function hiddenFields({ operations: all }: Contract, noun: NounName): Req
   const writeOnly = new Set<string>();
   // It runs for each answer to a write. Lists would take five times as long.
   for (const id of Object.values(nouns[noun].operations)) {
-    const { records, body } = all.get(id) ?? {};
-    for (const name in records?.bounds) {
-      const value = records.bounds[name]?.default;
+    const { recordForm, body } = all.get(id) ?? {};
+    for (const name in recordForm?.bounds) {
+      const value = recordForm.bounds[name]?.default;
       if (value !== undefined) defaults[name] = value;
     }
     for (const name in body?.fields) if (body.fields[name]?.isWriteOnly) writeOnly.add(name);

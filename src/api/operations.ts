@@ -31,7 +31,7 @@ export interface Operation {
   /** True if the answer is a list of `result`, read page by page. */
   readonly isList: boolean;
   /** How the service writes the noun's records in answers. */
-  readonly records: WireForm;
+  readonly recordForm: RecordForm;
   /** The reason why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
   /** How the pages of a list follow each other. Only a list has it. */
@@ -84,7 +84,7 @@ export interface Parameter {
 }
 
 /** How a service writes its records. */
-interface WireForm {
+interface RecordForm {
   /** The fields that lead from an answer to its record or list. Empty if the answer itself is the record or the list. */
   readonly envelope: readonly string[];
   /** The service's names of fields, by our names. */
@@ -186,13 +186,13 @@ function operationsOn(noun: Noun): Readonly<Record<Kind, Omit<Operation, 'id'>>>
   const { name, plural, tag, path, schema: result, idName, filters } = noun;
   const record = withArticle(noun.singular);
   const names = fieldsWithId(noun, 'required').map((field) => field.name);
-  const records: WireForm = {
+  const recordForm: RecordForm = {
     envelope: [],
     names: Object.fromEntries(names.map((field) => [field, field])),
     furtherFields: [],
     bounds: names.includes('status') ? { status: { enum: petStatuses, default: defaultStatus } } : {},
   };
-  const collection = { noun: name, tag, path, result, records };
+  const collection = { noun: name, tag, path, result, recordForm };
   const id: Parameter = { name: 'id', wireName: idName, in: 'path', required: true };
   const atRecord = { path: `${path}/{${idName}}`, parameters: [id] };
   const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;

@@ -51,7 +51,8 @@ function toBinding(description: Description, maps: Maps): Binding {
     return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
   };
   const mapped = new Map<OperationId, DocumentOperation>();
-  for (const [id, route] of maps.operations) mapped.set(id, findOperationAt(documentOperations, id, route));
+  for (const [id, route] of maps.operations)
+    mapped.set(id, requireOperationAt(documentOperations, id, route));
   const matches = matchOperations(tableOperationOf, documentOperations, mapped);
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
@@ -85,10 +86,10 @@ function requireMappedField(
 ): void {
   const hasField = (operation: Operation) =>
     operation.noun === noun &&
-    [operation.records.names[field], operation.body?.fields[field]?.wireName].includes(name);
+    [operation.recordForm.names[field], operation.body?.fields[field]?.wireName].includes(name);
   const isOwn = (name: string) => compactName(name) === compactName(field);
   const own = [...bound.values()].flatMap((operation) =>
-    operation.noun === noun ? operation.records.furtherFields.filter(isOwn) : [],
+    operation.noun === noun ? operation.recordForm.furtherFields.filter(isOwn) : [],
   );
   if (/Id$/.test(field) && own[0] !== undefined)
     throw new UsageError(`--map ${noun}.${field}=${name}: its records have a field ${own[0]} of their own`);
@@ -102,12 +103,12 @@ function requireMappedField(
 }
 
 /**
- * Finds the operation at a route that the user chose with `--map`. Values in the path take the place of its parameters, and
+ * Returns the operation at a route that the user chose with `--map`. Values in the path take the place of its parameters, and
  * `?name=value` behind the path fixes a query parameter.
  *
  * @throws UsageError if the description has no such route or parameter.
  */
-function findOperationAt(
+function requireOperationAt(
   documentOperations: readonly DocumentOperation[],
   id: OperationId,
   route: Route,

@@ -3,7 +3,7 @@ import { withoutParameters } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { type Description, listOf, objectOf, referencesIn, targetOf } from './description.ts';
+import { type Description, listOf, objectOf, referencedValue, referencesIn } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import type { Shape } from './schema.ts';
@@ -64,16 +64,16 @@ export function toOperation(
 function readAnswer(
   tableOperation: TableOperation,
   { path, answer, answersNoJson }: DocumentOperation,
-): Pick<Operation, 'result' | 'records'> {
-  const { result, records } = tableOperation;
+): Pick<Operation, 'result' | 'recordForm'> {
+  const { result, recordForm } = tableOperation;
   // If the description states no bounds, the bounds of our table do not apply.
-  const unstated = { ...records, bounds: {} };
-  if (!result || !answer) return { result: answersNoJson ? undefined : result, records: unstated };
+  const unstated = { ...recordForm, bounds: {} };
+  if (!result || !answer) return { result: answersNoJson ? undefined : result, recordForm: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
-  if (!shape || shape.kind === 'unknown') return { result, records: unstated };
+  if (!shape || shape.kind === 'unknown') return { result, recordForm: unstated };
   // A write may answer something else, such as a message. Then there is no record to print.
   if (!isRecord(tableOperation, shape, keyFieldsOf(tableOperation, path)))
-    return { result: undefined, records: unstated };
+    return { result: undefined, recordForm: unstated };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
   const furtherFields = [...shape.fields.keys()].filter(
@@ -82,7 +82,7 @@ function readAnswer(
   const bounds = Object.fromEntries(
     [...names].map(([name, wireName]) => [name, shape.field(wireName).bounds]),
   );
-  return { result, records: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };
+  return { result, recordForm: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };
 }
 
 /** Returns true if the body of an update has only the count and its pet, so that no other field of the entry is needed. */
@@ -191,7 +191,9 @@ export function definitionsOf(operations: readonly Operation[], root: Descriptio
   const references = operations
     .flatMap(({ responses = {} }) => Object.values(responses))
     .flatMap(({ schema }) => [...referencesIn(schema, root)]);
-  return Object.fromEntries(references.map((reference) => [reference, targetOf(reference, root) ?? true]));
+  return Object.fromEntries(
+    references.map((reference) => [reference, referencedValue(reference, root) ?? true]),
+  );
 }
 
 function stabilityOf(object: JsonObject): Stability | undefined {

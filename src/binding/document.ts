@@ -92,7 +92,7 @@ function readOperation(place: Place, root: Description, security: Security): Doc
     parameters: parametersOf(path, parameters, root),
     body: jsonContent(content, root, bodyTypes),
     bodyTypes: Object.keys(objectOf(content)),
-    ...findAnswer(responses, root),
+    ...answerOf(responses, root),
     responses,
     credential,
     obstacle:
@@ -205,7 +205,7 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
 }
 
 /** Finds the answer of the first success status that has JSON. */
-function findAnswer(
+function answerOf(
   responses: JsonObject,
   root: Description,
 ): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {

@@ -13,7 +13,7 @@ export interface TableOperation extends Operation {
 
 /** Lists the fields of a noun's records by our names. */
 export function recordFieldsOf(noun: NounName): string[] {
-  return Object.keys(operations[nouns[noun].operations.get].records.names);
+  return Object.keys(operations[nouns[noun].operations.get].recordForm.names);
 }
 
 /**

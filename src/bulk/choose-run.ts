@@ -1,6 +1,6 @@
 import { type CommandFlags, type Context, followUpCommand } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
-import { findRun, isOpen, type RunList, requireReadableRuns, runsOnTarget } from './list-runs.ts';
+import { isOpen, type RunList, requireReadableRuns, requireRun, runsOnTarget } from './list-runs.ts';
 import {
   areDisjoint,
   isSameTarget,
@@ -32,11 +32,11 @@ export async function chooseRun(
   id: string | undefined,
 ): Promise<Run | undefined> {
   const [last] = runsOnTarget(list, target);
-  const named = id === undefined ? last : findRun(list, id);
+  const named = id === undefined ? last : requireRun(list, id);
   const undone = verb === 'undo' ? named?.header.undoes : undefined;
   if (id !== undefined && undone !== undefined && named && !isOpen(named)) throw undoOfUndoError(id, undone);
   // An undo goes on as the undo of its run.
-  const run = undone === undefined ? named : findRun(list, undone);
+  const run = undone === undefined ? named : requireRun(list, undone);
   requireReadableRuns(list, target, run);
   if (!run) return undefined;
   const { header } = run;

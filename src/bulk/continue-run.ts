@@ -9,7 +9,7 @@ import { runError, toRunJson } from './report.ts';
 import { openRowCount, type Run, rowCountOf } from './run.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextRuns, shardOfUndo } from './session-runs.ts';
-import { findTarget, lockTarget } from './target.ts';
+import { lockTarget, requireTarget } from './target.ts';
 
 /** Returns the columns of `resume` or `undo`. A dry run prints a plan, whose columns are those of the records of the run. */
 export async function nextSessionView(
@@ -19,7 +19,7 @@ export async function nextSessionView(
 ): Promise<View<object>> {
   const isPlan = sessionMode(context) !== 'write';
   const run = isPlan
-    ? await chooseRun(context, await listRuns(context.io), await findTarget(context), verb, id)
+    ? await chooseRun(context, await listRuns(context.io), await requireTarget(context), verb, id)
     : undefined;
   return sessionView(context, run?.header.noun ?? 'inventory');
 }
@@ -36,7 +36,7 @@ export async function continueRun(
   flags: SessionFlags,
 ): Promise<Output> {
   const mode = sessionMode(context);
-  const target = await findTarget(context);
+  const target = await requireTarget(context);
   // A run of a shard must be named, so a command without an id locks the whole target.
   const header = id === undefined ? undefined : await readHeader(context.io, id);
   const { name = verb, flags: { shard } = {} } = header ?? {};

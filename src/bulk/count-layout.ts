@@ -30,11 +30,11 @@ export function countLayout(
   contract: Contract = builtInContract,
 ): RowLayout<CountRow> {
   const ofEntries = [...contract.operations.values()].filter(({ noun }) => noun === 'inventory');
-  const others = ofEntries.flatMap(({ records }) => records.furtherFields.map(compactName));
+  const others = ofEntries.flatMap(({ recordForm }) => recordForm.furtherFields.map(compactName));
   const field = (name: string, isRequired: boolean, columns: readonly string[]): InputField => {
     const column = map[name];
     if (column !== undefined) return { name, columns: [column], isRequired: true };
-    const wireNames = ofEntries.flatMap(({ records }) => records.names[name] ?? []);
+    const wireNames = ofEntries.flatMap(({ recordForm }) => recordForm.names[name] ?? []);
     const own = columns.filter((each) => each === name || !others.includes(compactName(each)));
     return { name, columns: [...new Set([...own, ...wireNames])], isRequired };
   };

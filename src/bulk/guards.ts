@@ -1,6 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import { groupDigits } from '../process/text.ts';
-import { changeOf, lastReadValue, type Plan } from './plan.ts';
+import { changeOf, type Plan, valueBefore } from './plan.ts';
 import { placeOf } from './row-view.ts';
 import type { RunLog } from './run.ts';
 
@@ -40,7 +40,7 @@ export function guardErrorOf(
     maxDelta !== undefined && rowsToWrite.find((row) => Math.abs(Number(changeOf(row) ?? 0)) > maxDelta);
   if (tooLarge) {
     const { line, id, planned } = tooLarge;
-    const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) =>
+    const [before, after] = [valueBefore(tooLarge), planned?.after].map((count) =>
       count === null || count === undefined ? 'no entry' : groupDigits(Number(count)),
     );
     return guardError(
@@ -48,7 +48,7 @@ export function guardErrorOf(
       'a larger --max-delta',
     );
   }
-  const zeros = rowsToWrite.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
+  const zeros = rowsToWrite.filter((row) => row.planned?.after === 0 && valueBefore(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     return guardError(
       `more than half of the rows go to 0: ${groupDigits(zeros)} of ${groupDigits(rowCount)}`,

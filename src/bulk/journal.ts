@@ -55,7 +55,7 @@ export class Journal {
   appendHeader(): void {
     const { id, started, header } = this.begin;
     this.write([{ kind: 'begin', run: id, started, header }]);
-    this.write(this.log.invalid.map((issue) => ({ kind: 'invalid', issue })));
+    this.write(this.log.invalid.map((record) => ({ kind: 'invalid', record })));
   }
 
   /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `RunNumbers`. */

@@ -59,7 +59,7 @@ interface KeeperOptions {
 }
 
 /**
- * Keeps rows in a journal, and stops the run after a row as `whyStop` says. A row is marked before it is sent: after a power cut, a row
+ * Keeps rows in a journal, and stops the run after a row as `stopErrorOf` says. A row is marked before it is sent: after a power cut, a row
  * without a mark was certainly never sent. Outcomes wait a moment, because many lines in one write cost as much as one. They may be
  * lost: the row is marked, so a resume reads its record. If the run writes to the embedded store, they wait until the store is saved.
  * If a mark or an outcome cannot be kept, the run stops.
@@ -131,7 +131,7 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
       counts.ended += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') {
         counts[outcome.kind] += 1;
-        const why = whyStop(settled, counts.failed + counts.unknown, maxErrors);
+        const why = stopErrorOf(settled, counts.failed + counts.unknown, maxErrors);
         if (why) stop.trigger(why);
       }
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome });
@@ -149,7 +149,11 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
  *
  * @param count the number of such rows in this session.
  */
-function whyStop({ outcome, error }: SettleResult, count: number, maxErrors: number): CliError | undefined {
+function stopErrorOf(
+  { outcome, error }: SettleResult,
+  count: number,
+  maxErrors: number,
+): CliError | undefined {
   const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
   if (code === 'other_count')
     return new CliError('unavailable', message, {

@@ -79,14 +79,14 @@ export function isOpen({ state }: Run): boolean {
   return state === 'open';
 }
 
-/** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
-export function findRun({ runs, unreadable }: RunList, id: string): Run {
+/** Returns the run with an id. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
+export function requireRun({ runs, unreadable }: RunList, id: string): Run {
   const found = runs.find((run) => run.id === id);
   if (found) return found;
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
 }
 
-/** Reads the header of one run. @throws as `findRun`. */
+/** Reads the header of one run. @throws as `requireRun`. */
 export async function readHeader(io: Io, id: string): Promise<RunHeader> {
   const folder = runFolderOf(io);
   if (!(await readRunIds(folder)).includes(id)) throw noRunError(id);
@@ -99,7 +99,7 @@ export async function readHeader(io: Io, id: string): Promise<RunHeader> {
 /**
  * Reads the whole journal of a run. Rows that a killed session may have sent are uncertain.
  *
- * @throws as `findRun`.
+ * @throws as `requireRun`.
  */
 export async function readLog({ folder }: Pick<RunList, 'folder'>, id: string): Promise<RunLog> {
   const log = await readJournal(journalPath(folder, id));

@@ -3,6 +3,7 @@ import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api
 import type { Client } from '../client/client.ts';
 import type { Pace } from '../client/pace.ts';
 import { CutListError } from '../client/whole-list.ts';
+import type { InvalidRecord } from '../input/read-rows.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { isNumber } from '../process/exact-json.ts';
@@ -11,7 +12,6 @@ import { decide, requiredValue } from '../writes/decide.ts';
 import { namesIn, type RecordPort } from '../writes/port.ts';
 import { doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
-import type { InvalidRecord } from './run.ts';
 import { type RowPlan, setPlan } from './run-events.ts';
 import { needsPlan, type RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
@@ -201,8 +201,8 @@ function planOf(row: RunRow, now: RecordValue, port: RecordPort): RowPlan {
   return { planned: earlier, lastRead: now, state: isWrite ? { kind: 'unsettled', doubt } : decision };
 }
 
-/** The value of a record when the last plan read it: `lastRead` of an uncertain row, else `before`. */
-export function lastReadValue(row: RunRow): RecordValue | undefined {
+/** The value of a record before its row is written, as the last plan read it: `lastRead` of an uncertain row, else `before`. */
+export function valueBefore(row: RunRow): RecordValue | undefined {
   return row.lastRead === undefined ? row.planned?.before : row.lastRead;
 }
 
@@ -211,7 +211,7 @@ export function lastReadValue(row: RunRow): RecordValue | undefined {
  * writes.
  */
 export function changeOf(row: RunRow): number | bigint | undefined {
-  const [before, after] = [lastReadValue(row) ?? 0, row.planned?.after ?? 0];
+  const [before, after] = [valueBefore(row) ?? 0, row.planned?.after ?? 0];
   if (!row.planned || isFields(before) || isFields(after)) return undefined;
   const areNumbers = typeof before === 'number' && typeof after === 'number';
   return areNumbers ? after - before : BigInt(after) - BigInt(before);

@@ -2,18 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as v from 'valibot';
+import type { InvalidRecord } from '../input/read-rows.ts';
 import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
-import {
-  createLog,
-  type InvalidRecord,
-  type RunBegin,
-  type RunLog,
-  type RunNumbers,
-  type Target,
-  targetSchema,
-} from './run.ts';
+import { createLog, type RunBegin, type RunLog, type RunNumbers, type Target, targetSchema } from './run.ts';
 import {
   applyEvent,
   endKilledSession,
@@ -47,7 +40,7 @@ export async function readJournal(path: string): Promise<RunLog | undefined> {
       endPlan(log, planRows, event.number);
       planRows = [];
     } else if (planRows.length > 0) throw unreadableError(path, 'a plan has no end');
-    else if (event?.kind === 'invalid') invalid.push(event.issue);
+    else if (event?.kind === 'invalid') invalid.push(event.record);
     else if (event && event.kind !== 'begin' && namesItsRows(log, event)) applyEvent(log, event);
     else throw unreadableError(path, 'one of its lines is damaged');
     log.bytes = endOffset;

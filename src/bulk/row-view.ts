@@ -2,7 +2,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { stockColumn } from '../input/field-columns.ts';
-import { unitOf } from '../input/read-rows.ts';
+import { type InvalidRecord, unitOf } from '../input/read-rows.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
@@ -10,8 +10,8 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { countText, groupDigits, joinFirst, sanitize } from '../process/text.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { outcomeOf, reasonOf } from '../writes/row.ts';
-import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import type { InvalidRecord, RunHeader, RunLog } from './run.ts';
+import { changeOf, type Plan, valueBefore } from './plan.ts';
+import type { RunHeader, RunLog } from './run.ts';
 import { failureOf, idOfRow, type RunRow } from './run-row.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
@@ -34,7 +34,7 @@ function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const id = idOfRow(row);
   const { isCount } = nouns[noun];
   const reason = why && { code: shownCode(why), message: why.message };
-  const before = lastReadValue(row);
+  const before = valueBefore(row);
   const after = planned?.after;
   const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
@@ -117,7 +117,7 @@ export function countProblems({ rows, invalid }: Plan): number {
 export function* rowsOfPlan({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
   for (const row of rows)
     if (!outcomeOf(row) || failureOf(row)) yield toPrintedRow(noun, row, plannedState(row));
-  for (const issue of invalid) yield toInvalidRow(issue);
+  for (const record of invalid) yield toInvalidRow(record);
 }
 
 /** Yields the rows of a run as they are now. */

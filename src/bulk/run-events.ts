@@ -14,7 +14,7 @@ import { headerSchema, isReject, type RunLog, runNumbersSchema } from './run.ts'
 import { findRow, newRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
-export const journalVersion = 15;
+export const journalVersion = 16;
 
 /**
  * The schema of the events of a run, in the order of its journal. Each is a line of JSON. `row`, `rows` and the `line` of a plan are
@@ -24,7 +24,7 @@ const eventSchema = v.variant('kind', [
   v.object({ kind: v.literal('begin'), run: v.string(), started: v.string(), header: headerSchema }),
   v.object({
     kind: v.literal('invalid'),
-    issue: v.object({ line: v.number(), text: v.string(), message: v.string() }),
+    record: v.object({ line: v.number(), text: v.string(), message: v.string() }),
   }),
   v.pipe(
     v.object({

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
-import type { Issue } from '../input/read-rows.ts';
+import type { InvalidRecord } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
 import { isLeft, isPerhapsWritten, type RunRow, rowStates } from './run-row.ts';
 
@@ -39,7 +39,7 @@ export const runKinds = {
   undo: { operation: 'update', action: 'take back', canBeUndone: false },
 } as const;
 
-/** The service that runs write to, as `findTarget` finds it. All spellings of a URL give the same address. */
+/** The service that runs write to, as `requireTarget` finds it. All spellings of a URL give the same address. */
 export const targetSchema = v.object({
   /** The base URL, with the base path of the binding; `offline:<id>` for an embedded store. */
   address: v.string(),
@@ -54,8 +54,8 @@ export const headerSchema = v.object({
   kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
   target: targetSchema,
-  /** Where the requests of the noun went: see `bindingOf`. */
-  binding: v.record(v.string(), v.string()),
+  /** Where the requests of the noun went: see `routesOf`. */
+  routes: v.record(v.string(), v.string()),
   /** The profile that was active, if there was one. The embedded store has none. */
   profile: v.optional(v.string()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */
@@ -138,14 +138,12 @@ export interface Run extends RunBegin, Readonly<RunNumbers> {
   readonly undo: Run | undefined;
 }
 
-/** A record that cannot be used, and why. It is in no plan. */
-export type InvalidRecord = Pick<Issue, 'line' | 'text' | 'message'>;
-
 /** The rows of a run, and what became of them: what all lines of its journal say. A new run has no line yet. */
 export interface RunLog {
   readonly header: RunHeader;
   /** In the order of their lines. */
   readonly rows: readonly RunRow[];
+  /** They are in no plan. */
   readonly invalid: readonly InvalidRecord[];
   /** As in `RunNumbers`. */
   planNumber: number;

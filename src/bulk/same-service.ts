@@ -6,14 +6,14 @@ import type { RunBegin } from './run.ts';
 
 // A run continues only with its binding and profile. A delivery that an earlier run has begun is booked only with those of that run.
 
-/** Where the requests of a noun go, by operation, and the names of their fields. */
-type Binding = Readonly<Record<string, string>>;
+/** Where the requests of a noun go, by operation, and the names of their fields: the part of a contract that a run keeps. */
+type Routes = Readonly<Record<string, string>>;
 
 /**
- * Describes the binding of a noun: `updateInventory` is `PUT /store/inventory/{petId} store=7`, which is its route and its constant
+ * Returns the routes of a noun: `updateInventory` is `PUT /store/inventory/{petId} store=7`, with its constant
  * parameters, and `quantity of updateInventory` is `count`.
  */
-export function bindingOf({ operations }: Contract, noun: NounName): Binding {
+export function routesOf({ operations }: Contract, noun: NounName): Routes {
   const ofNoun = [...operations.values()].filter((operation) => operation.noun === noun);
   const entries = ofNoun.flatMap(({ id, method, path, parameters, body }) => {
     const constants = parameters.flatMap(({ wireName, constant }) =>
@@ -28,9 +28,9 @@ export function bindingOf({ operations }: Contract, noun: NounName): Binding {
   return Object.fromEntries(entries);
 }
 
-/** Finds an operation or a field that both bindings have, but not alike, and returns its name. */
-function differenceOfBindings(binding: Binding, other: Binding): string | undefined {
-  return Object.keys(binding).find((name) => (other[name] ?? binding[name]) !== binding[name]);
+/** Finds an operation or a field that both have, but not alike, and returns its name. */
+function differenceOfRoutes(routes: Routes, other: Routes): string | undefined {
+  return Object.keys(routes).find((name) => (other[name] ?? routes[name]) !== routes[name]);
 }
 
 /**
@@ -44,11 +44,11 @@ export function requireSameService(
   { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
   contract: Contract,
 ): void {
-  const { profile: other, binding, noun } = header;
-  const difference = differenceOfBindings(binding, bindingOf(contract, noun));
+  const { profile: other, routes, noun } = header;
+  const difference = differenceOfRoutes(routes, routesOf(contract, noun));
   if (difference !== undefined)
     throw new UsageError(`run ${id} was made with another binding; nothing was sent`, {
-      hint: `bind the service as it was: ${difference} was ${binding[difference]}`,
+      hint: `bind the service as it was: ${difference} was ${routes[difference]}`,
       code: 'other_profile',
     });
   if (other === undefined || other === profile?.value || !profileNames.includes(other)) return;

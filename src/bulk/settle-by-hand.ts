@@ -7,7 +7,7 @@ import { doubtOf, type Outcome } from '../writes/row.ts';
 import { endSession } from './end-session.ts';
 import { followUpOf, settleFollowUp } from './follow-up.ts';
 import { Journal } from './journal.ts';
-import { findRun, listRuns, readHeader, readLog } from './list-runs.ts';
+import { listRuns, readHeader, readLog, requireRun } from './list-runs.ts';
 import { numbersOf, openRowCount } from './run.ts';
 import { idOfRow, isLeft, type RunRow, rowName } from './run-row.ts';
 import type { SessionFlags } from './session.ts';
@@ -32,7 +32,7 @@ export async function settleByHand(
 ): Promise<Output> {
   using _lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
-  const run = findRun(list, runId);
+  const run = requireRun(list, runId);
   const log = await readLog(list, runId);
   const twice = names.find((one) =>
     names.some(({ name, madeId }) => name === one.name && madeId !== one.madeId),

@@ -19,9 +19,9 @@ import {
   shardOf,
 } from './run.ts';
 import type { RunRow } from './run-row.ts';
-import { bindingOf } from './same-service.ts';
+import { routesOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
-import { findTarget, lockTarget } from './target.ts';
+import { lockTarget, requireTarget } from './target.ts';
 
 /** The parts of a run. */
 interface RunParts {
@@ -50,8 +50,8 @@ async function toLog(context: Context, { kind, noun, input, flags, delivery }: R
   const header: RunHeader = {
     kind,
     noun,
-    target: await findTarget(context),
-    binding: bindingOf(await context.contract(), noun),
+    target: await requireTarget(context),
+    routes: routesOf(await context.contract(), noun),
     profile: settings.offline ? undefined : settings.profile?.value,
     format,
     columns,

@@ -16,8 +16,8 @@ export function runFolderOf(io: Io): string {
   return join(resolvePaths(io).stateDir, 'runs');
 }
 
-/** Finds the target of the command. @throws UsageError `no_target` if nothing says which service to call. */
-export async function findTarget(context: Context): Promise<Target> {
+/** Returns the target of the command. @throws UsageError `no_target` if nothing says which service to call. */
+export async function requireTarget(context: Context): Promise<Target> {
   const { settings, io } = context;
   if (!settings.offline)
     return {

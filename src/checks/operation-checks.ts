@@ -73,7 +73,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   const listRecord = recordsOf(listAnswer)[listedIds(listAnswer).indexOf(id)];
   if (!record || !listRecord) return undefined;
   // Fields of the service that have none of our names are not compared, because they may change with each read.
-  const field = Object.keys(operation.records.names).find(
+  const field = Object.keys(operation.recordForm.names).find(
     (key) => key in record && key in listRecord && !isShown(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
@@ -152,10 +152,10 @@ async function checkFilter(context: CheckContext, list: CheckAnswer): Promise<Fi
 /** Returns true if a parameter is a filter that accepts the value of its field in a record. */
 function isAccepted(
   { name, in: location, bounds = {} }: Parameter,
-  { records }: Operation,
+  { recordForm }: Operation,
   value: JsonValue | undefined,
 ): boolean {
-  if (location !== 'query' || !Object.hasOwn(records.names, name)) return false;
+  if (location !== 'query' || !Object.hasOwn(recordForm.names, name)) return false;
   const type = typeof value === 'bigint' ? 'number' : typeof value;
   const acceptedType = bounds.type === 'integer' ? 'number' : (bounds.type ?? type);
   const isListed = !bounds.enum || bounds.enum.includes(String(value));

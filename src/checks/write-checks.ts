@@ -104,10 +104,10 @@ async function createTestRecord(
   const settled = await writeTestRecord(context, kind, entryId, { kind: 'create', fields });
   const { outcome } = settled;
   const made = outcome.kind === 'applied' ? outcome.made : undefined;
-  const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
+  const id = made?.id ?? entryId ?? settled.state.lastAttempt?.id;
   const created = id === undefined ? undefined : { kind, fields, parent, id };
   // A gateway may have sent the create twice, and the second was refused because of the first.
-  const { verdict } = settled.state.lastWrite ?? {};
+  const { verdict } = settled.state.lastAttempt ?? {};
   if (outcome.kind !== 'failed' || verdict === 'conflict' || verdict === 'condition-failed')
     leftovers.add(created ?? { kind, fields, parent, id: undefined });
   findings.push(...judgeSettled(context, kind, 'create', settled));
@@ -172,20 +172,20 @@ function judgeSettled(
   { client }: CheckContext,
   { name, noun }: TestKind,
   step: WriteVerb,
-  { state: { lastWrite, attempts }, outcome }: SettledTestRecord,
+  { state: { lastAttempt, attempts }, outcome }: SettledTestRecord,
 ): Finding[] {
   const { kind } = outcome;
   const reason = reasonOf(outcome);
   const isWritten = kind === 'applied' || kind === 'unchanged';
-  if (isWritten && !lastWrite?.error) {
+  if (isWritten && !lastAttempt?.error) {
     // The body of the answer to a DELETE is not a record.
-    if (lastWrite?.verdict === 'unclear' && step !== 'delete')
-      return [warn(`${step}: ${lastWrite.reason?.message}`)];
+    if (lastAttempt?.verdict === 'unclear' && step !== 'delete')
+      return [warn(`${step}: ${lastAttempt.reason?.message}`)];
     return attempts > 1 ? [flaky(`${step}: the write needed ${attempts} requests`)] : [];
   }
-  const details = { status: reason?.status, ...attemptDetails(lastWrite) };
+  const details = { status: reason?.status, ...attemptDetails(lastAttempt) };
   const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
-  const message = reason?.message ?? lastWrite?.error?.message ?? 'it was not written';
+  const message = reason?.message ?? lastAttempt?.error?.message ?? 'it was not written';
   const suffix = isWritten ? `, although the ${name} was written` : '';
   throw new FindingError(
     fail(`${step}: ${answered}${message}${suffix}`, {

@@ -8,8 +8,8 @@ import { didYouMean } from '../process/text.ts';
 import {
   asksForHelp,
   findHelp,
-  findMeaning,
   findUnknown,
+  meaningOfLine,
   nameOf,
   readPage,
   readTable,
@@ -39,11 +39,11 @@ export async function readCommandLine(
   if (argv[0] === '__complete') {
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
     // The flags before the cursor select the service and the columns whose values are offered.
-    const line = await parseLine(program, findMeaning(table, words.slice(0, -1)));
+    const line = await parseLine(program, meaningOfLine(table, words.slice(0, -1)));
     const run = (context: Context) => program.complete(context, line, words).then(() => exitCodes.done);
     return { flags: line.flags, isCompletion: true, usesConfig: true, run };
   }
-  const meaning = findMeaning(table, argv);
+  const meaning = meaningOfLine(table, argv);
   const line = await parseLine(program, meaning);
   const { path, values, command, problem } = line;
   if (values.version === true) return readCommandLine(['version'], program, packageDir);
@@ -54,7 +54,7 @@ export async function readCommandLine(
   const flags = { output: action?.defaultFormat, ...line.flags };
   // A word after an unknown flag may be its value, so it is not reported as a command. It may be a token, so no error names it.
   const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
-  const unknown = findUnknown(table, flagAt === -1 ? meaning : findMeaning(table, argv.slice(0, flagAt)));
+  const unknown = findUnknown(table, flagAt === -1 ? meaning : meaningOfLine(table, argv.slice(0, flagAt)));
   const isIncomplete = unknown !== undefined || (!action && !problem);
   // `without-program.ts` answers most of these lines.
   if (asksForHelp(argv) || isIncomplete)

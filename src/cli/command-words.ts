@@ -104,7 +104,7 @@ export function asksForHelp(words: readonly string[]): boolean {
 export function findHelp(table: WordTable, words: readonly string[]): string | UnknownCommand {
   const rest = withoutHelp(words);
   // `runs --help` is the help of a command, and `help runs` is a topic.
-  const meaning = findMeaning(table, rest);
+  const meaning = meaningOfLine(table, rest);
   const { path } = meaning.command;
   const name = [path, ...meaning.operands].join(' ').trim();
   if (words[0] === 'help' && table.topics.includes(name)) return `help ${name}`;
@@ -124,8 +124,8 @@ export function findUnknown(
   return { message: `${name}: unknown command '${word}'`, hint };
 }
 
-/** Finds the command, the arguments and the pending flag of a line. It skips unknown flags. */
-export function findMeaning(table: WordTable, words: readonly string[]): LineMeaning {
+/** Returns the command, the arguments and the pending flag of a line. It skips unknown flags. */
+export function meaningOfLine(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
   let pending: WordSlot | undefined;
   const rest: string[] = [];
@@ -160,7 +160,7 @@ export function findMeaning(table: WordTable, words: readonly string[]): LineMea
 /** Finds the possible completions of the last word. */
 export function completionOf(table: WordTable, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
-  const { command, operands, pending, isAfterDashes } = findMeaning(table, words.slice(0, -1));
+  const { command, operands, pending, isAfterDashes } = meaningOfLine(table, words.slice(0, -1));
   if (isAfterDashes) return { offers: files, stem: '' };
   if (pending) {
     const stem = pending.isList ? current.slice(0, current.lastIndexOf(',') + 1) : '';

@@ -44,7 +44,7 @@ export function readResult(
   const body = readJson(response, mask);
   if (body === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
   const value = contentOf(operation, body);
-  const envelope = Array.isArray(body) ? [] : operation.records.envelope;
+  const envelope = Array.isArray(body) ? [] : operation.recordForm.envelope;
   const pointer = printPointer(envelope);
   if (!operation.isList) {
     const record = parseRecord(operation, value, id, pointer);

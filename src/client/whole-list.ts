@@ -205,8 +205,8 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
     : undefined;
 }
 
-function hasField({ records }: Operation, name: string): boolean {
-  return Object.hasOwn(records.names, name);
+function hasField({ recordForm }: Operation, name: string): boolean {
+  return Object.hasOwn(recordForm.names, name);
 }
 
 /**

@@ -13,9 +13,9 @@ const dateFields = fieldsOfKind('date');
 /** Translates a record of the service into our field names. A record of the built-in contract stays as it is. */
 export function translateRecord(operation: Operation, record: JsonObject): JsonObject {
   if (!isBound(operation)) return record;
-  const { noun, records } = operation;
-  const renames = Object.entries(records.names).filter(([name, wireName]) => name !== wireName);
-  const { categoryId = 'categoryId' } = records.names;
+  const { noun, recordForm } = operation;
+  const renames = Object.entries(recordForm.names).filter(([name, wireName]) => name !== wireName);
+  const { categoryId = 'categoryId' } = recordForm.names;
   const isInCategory = categoryId === 'categoryId' && !('categoryId' in record);
   const categoryField = isInCategory ? 'category' : categoryId;
   const category = noun === 'pets' ? record[categoryField] : undefined;
@@ -40,11 +40,11 @@ function categoryFields({ id, name }: JsonObject): JsonObject {
 
 /** Takes the record or the list out of the envelope of an answer. An answer of another shape has none. */
 export function contentOf(
-  { records, isList }: Operation,
+  { recordForm, isList }: Operation,
   answer: JsonValue | undefined,
 ): JsonValue | undefined {
   if (isList && Array.isArray(answer)) return answer;
-  return valueIn(answer, records.envelope);
+  return valueIn(answer, recordForm.envelope);
 }
 
 /** Translates the record or the list in a body into our names, unchecked. */
@@ -142,7 +142,7 @@ function keptUnderOtherNames(
 
 /** Returns true if an update sends back a field that was read and does not change. */
 function isSentBack(
-  { id, noun, method, records }: Operation,
+  { id, noun, method, recordForm }: Operation,
   { fields, readOnlyNames, isClosed }: RequestBody,
   changes: JsonObject,
   wireName: string,
@@ -160,7 +160,7 @@ function isSentBack(
   if (body && Object.hasOwn(body.fields, name) && value === null) return fields[name]?.isNullable === true;
   if (Object.hasOwn(fields, name)) return true;
   // The body of a count is smaller than its entry: it has only the fields that the description lists.
-  return !nouns[noun].isCount && !isClosed && !Object.hasOwn(records.names, name);
+  return !nouns[noun].isCount && !isClosed && !Object.hasOwn(recordForm.names, name);
 }
 
 /** @throws UsageError if the service does not take a field of ours, or if its body is closed and lacks the field. */

@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { continueRun, nextSessionView } from '../bulk/continue-run.ts';
-import { findRun, listRuns, type RunList, readLog } from '../bulk/list-runs.ts';
+import { listRuns, type RunList, readLog, requireRun } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, removedRecords, rowsOfLog } from '../bulk/row-view.ts';
 import type { Run, RunLog } from '../bulk/run.ts';
@@ -29,7 +29,9 @@ const list = verb({
   view: () => runsView,
   async run(context, { limit, pet }) {
     const petId =
-      typeof pet === 'string' ? await new Names(context, await context.client()).findId('petId', pet) : pet;
+      typeof pet === 'string'
+        ? await new Names(context, await context.client()).requireId('petId', pet)
+        : pet;
     return { kind: 'list', pages: [await readRuns(context, petId)], limit };
   },
 });
@@ -63,10 +65,11 @@ const show = verb({
   args: {
     run: argument('[run]', 'its id, such as r7 (default: the last run)', { offers: 'run' }),
   },
-  view: async (context, { run }) => createRowView(findShown(await listRuns(context.io), run).header.noun),
+  view: async (context, { run }) =>
+    createRowView(requireShownRun(await listRuns(context.io), run).header.noun),
   async run({ io, printer, flags }, { run: id }) {
     const list = await listRuns(io);
-    const log = await readLog(list, findShown(list, id).id);
+    const log = await readLog(list, requireShownRun(list, id).id);
     const isData = printer.content === 'documents' && flags.fields === undefined;
     const isRemoved = log.header.kind === 'delete' && isData;
     const printed: Iterable<object> = isRemoved ? removedRecords(log) : rowsOfLog(log);
@@ -74,9 +77,9 @@ const show = verb({
   },
 });
 
-/** Finds a run, by default the last. @throws UsageError if there is none. */
-function findShown(list: RunList, id: string | undefined): Run {
-  const run = id === undefined ? list.runs[0] : findRun(list, id);
+/** Returns the run to show, by default the last. @throws UsageError if there is none. */
+function requireShownRun(list: RunList, id: string | undefined): Run {
+  const run = id === undefined ? list.runs[0] : requireRun(list, id);
   if (!run) throw new UsageError('no runs yet');
   return run;
 }

@@ -135,7 +135,7 @@ function selectedProfile({ env }: Io, flags: SettingFlags, file: ConfigFile): Pr
  */
 function readSources(io: Io, flags: SettingFlags, file: ConfigFile, profile = ''): readonly SourceValue[] {
   return settingKeys.flatMap((key) => {
-    const variable = findVariable(key, io);
+    const variable = variableOf(key, io);
     const values: readonly (readonly [source: SettingSource, raw: unknown, givenBy: string])[] = [
       ['flag', flags[key], `--${key}`],
       ['environment', variable.raw, variable.name],
@@ -164,8 +164,8 @@ function readSources(io: Io, flags: SettingFlags, file: ConfigFile, profile = ''
   });
 }
 
-/** Finds the variable that sets a key. An empty variable counts as not set. */
-function findVariable(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
+/** Returns the variable that sets a key, by its name. An empty variable counts as not set. */
+function variableOf(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
   const name = variableName(key);
   if (env[name]) return { name, raw: env[name] };
   const color = key === 'color' ? colorVariable(env) : undefined;

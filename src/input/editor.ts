@@ -16,7 +16,7 @@ import { sanitize, shellWord } from '../process/text.ts';
  * @param whyNotAsked says in a clause why the user cannot be asked; undefined if they can.
  * @throws UsageError if neither variable is set and vi cannot be used.
  */
-export function findEditor({ env, stdout }: Io, task: string, whyNotAsked: string | undefined): string {
+export function requireEditor({ env, stdout }: Io, task: string, whyNotAsked: string | undefined): string {
   const command = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (command) return command;
   const why = stdout.isTerminal ? whyNotAsked : 'there is no terminal';
@@ -25,7 +25,7 @@ export function findEditor({ env, stdout }: Io, task: string, whyNotAsked: strin
 }
 
 interface Editing<Value, Result> {
-  /** The command line of the editor. @see findEditor */
+  /** The command line of the editor. @see requireEditor */
   readonly editor: string;
   readonly fileName: string;
   /** The command, for errors: `edit pet 3`. */

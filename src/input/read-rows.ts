@@ -11,8 +11,8 @@ export interface CheckedInput<Row extends InputRow> {
   readonly format: InputFormat;
   /** The valid rows. Each id has one row. */
   readonly rows: Row[];
-  /** The issues of the invalid rows, if these are skipped. */
-  readonly invalid: readonly Issue[];
+  /** The invalid records, if these are skipped. */
+  readonly invalid: readonly InvalidRecord[];
   /** The number of valid rows that are not in `rows`: repeats, additions to another row, and rows of other shards. */
   readonly skipped: number;
   /** What the user must know: warnings about rows that are left out, and the columns that are ignored. */
@@ -43,14 +43,14 @@ export async function readRows<Row extends InputRow>(
 ): Promise<CheckedInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
-  const { format, issues, total, repeats, header, ignored } = table;
+  const { format, invalid: all, total, repeats, header, ignored } = table;
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.loneField === undefined)
     throw new InputError(`${name}: the file is empty`);
   const input: InputFacts = { file: { name, path }, format: format ?? { kind: 'csv', delimiter: ',' } };
-  if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
+  if (all.length > 0 && !skipInvalid) throw invalidInputError(input, all);
   const rows = isSelected ? table.rows.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : table.rows;
-  const invalid = isSelected ? issues.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : issues;
+  const invalid = isSelected ? all.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : all;
   return {
     ...input,
     rows,
@@ -75,23 +75,23 @@ export async function readRows<Row extends InputRow>(
  */
 export function withoutInvalid<Row extends InputRow>(
   input: CheckedInput<Row>,
-  issues: readonly Issue[],
+  invalid: readonly InvalidRecord[],
   skipInvalid: boolean,
 ): CheckedInput<Row> {
-  if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
-  const lines = new Set(issues.map(({ line }) => line));
+  if (invalid.length > 0 && !skipInvalid) throw invalidInputError(input, invalid);
+  const lines = new Set(invalid.map(({ line }) => line));
   return {
     ...input,
     rows: input.rows.filter(({ line }) => !lines.has(line)),
-    invalid: [...input.invalid, ...issues],
-    notices: [...input.notices, ...invalidWarnings(input, issues)],
+    invalid: [...input.invalid, ...invalid],
+    notices: [...input.notices, ...invalidWarnings(input, invalid)],
   };
 }
 
-function invalidWarnings(input: InputFacts, issues: readonly Issue[]): Notice[] {
+function invalidWarnings(input: InputFacts, invalid: readonly InvalidRecord[]): Notice[] {
   return [
-    ...leftOutWarning(input, issues.length, 'invalid and skipped'),
-    ...pickExamples(input, issues).map((issue): Notice => ['warning', issueText(input, issue)]),
+    ...leftOutWarning(input, invalid.length, 'invalid and skipped'),
+    ...pickExamples(input, invalid).map((record): Notice => ['warning', invalidText(input, record)]),
   ];
 }
 
@@ -99,7 +99,7 @@ function leftOutWarning({ file: { name } }: InputFacts, count: number, participl
   return count === 0 ? [] : [['warning', `${name}: ${countText(count, 'row is', 'rows are')} ${participle}`]];
 }
 
-/** Collects the rows of an input, one for each id, and the issues of the invalid rows. */
+/** Collects the rows of an input, one for each id, and the invalid records. */
 async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: RowLayout<Row>) {
   const { format, records, header, ignored } = readRecords(inputFile, layout);
   const rows: Row[] = [];
@@ -107,14 +107,14 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   let highestId = -1n;
   let indexById: Map<bigint | undefined, number> | undefined;
   const conflicting = new Set<number>();
-  const issues: Issue[] = [];
+  const invalid: InvalidRecord[] = [];
   const unit = unitOf(format);
   let [total, repeats] = [0, 0];
   for (const { line, text, row } of records) {
     total += 1;
     if (total === largeRows) await keepHeapSmall();
     if (row instanceof CliError) {
-      issues.push(toIssue(row, line, text));
+      invalid.push(toInvalidRecord(row, line, text));
       continue;
     }
     const { id } = row;
@@ -129,7 +129,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       continue;
     }
     const sum = rowOrError(() => layout.addUp?.(first, row));
-    if (sum instanceof CliError) issues.push(toIssue(sum, line, text));
+    if (sum instanceof CliError) invalid.push(toInvalidRecord(sum, line, text));
     else if (sum) rows[index] = sum;
     else if (layout.mayRepeat && first.text === text) repeats += 1;
     else {
@@ -137,38 +137,38 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
       const hint = layout.conflictHint;
       if (!conflicting.has(index))
-        issues.push({ id, line: first.line, text: String(first.text), message, kind: conflict, hint });
-      issues.push({ id, line, text, message, kind: conflict, hint });
+        invalid.push({ id, line: first.line, text: String(first.text), message, kind: conflict, hint });
+      invalid.push({ id, line, text, message, kind: conflict, hint });
       conflicting.add(index);
     }
   }
-  issues.sort((a, b) => a.line - b.line);
+  invalid.sort((a, b) => a.line - b.line);
   const validRows = conflicting.size === 0 ? rows : rows.filter((_, index) => !conflicting.has(index));
-  return { format, rows: validRows, issues, total, repeats, header, ignored };
+  return { format, rows: validRows, invalid, total, repeats, header, ignored };
 }
 
-/** Why a record cannot be used. */
-export interface Issue {
+/** A record that cannot be used, and why. */
+export interface InvalidRecord {
   /** The id of two records that share it: both are in its shard. */
   readonly id?: bigint | undefined;
   /** The line of the record. In a JSON document it is the number of the record. */
   readonly line: number;
   /** The reason as a clause. It names the column and the value that are wrong. */
   readonly message: string;
-  /** A key that all issues of the same kind share, whatever the values are. */
+  /** A key that all invalid records of the same kind share, whatever their values are. */
   readonly kind?: string | undefined;
   readonly hint?: string | undefined;
   /** The text of the record, which another session may reject. */
   readonly text: string;
 }
 
-export function toIssue(error: CliError, line: number, text: string): Issue {
+export function toInvalidRecord(error: CliError, line: number, text: string): InvalidRecord {
   const { message, details } = error;
   const rule = error instanceof ValueError ? error.rule : message;
   return { line, text, message, kind: `${rule} ${details.hint ?? ''}`, hint: details.hint };
 }
 
-/** The kind of the issues of two rows of the same id. */
+/** The kind of two rows that have the same id. */
 const conflict = 'conflict';
 
 type InputFacts = Pick<CheckedInput<InputRow>, 'file' | 'format'>;
@@ -179,25 +179,25 @@ export function unitOf(format: InputFormat | undefined): string {
 }
 
 /** `pets.csv:3: status must be …`. */
-function issueText({ file: { name }, format }: InputFacts, { line, message }: Issue): string {
+function invalidText({ file: { name }, format }: InputFacts, { line, message }: InvalidRecord): string {
   return `${recordPlace(name, format, line)}: ${message}`;
 }
 
-/** Returns the first issue of each kind, with the number and the lines of further issues of the kind. */
-function pickExamples({ format }: InputFacts, issues: readonly Issue[]): Issue[] {
-  const groups = new Map<string, Issue[]>();
+/** Returns the first invalid record of each kind, with the number and the lines of the others of its kind. */
+function pickExamples({ format }: InputFacts, invalid: readonly InvalidRecord[]): InvalidRecord[] {
+  const groups = new Map<string, InvalidRecord[]>();
   const conflicts = new Set<string>();
-  for (const issue of issues) {
-    const { kind = issue.message } = issue;
+  for (const record of invalid) {
+    const { kind = record.message } = record;
     const group = groups.get(kind) ?? [];
     groups.set(kind, group);
     // The two rows of a conflict share its message.
-    if (kind === conflict && conflicts.has(issue.message)) continue;
-    if (kind === conflict) conflicts.add(issue.message);
-    group.push(issue);
+    if (kind === conflict && conflicts.has(record.message)) continue;
+    if (kind === conflict) conflicts.add(record.message);
+    group.push(record);
   }
   return Array.from(groups.values(), ([first, ...others]) => ({
-    ...(first as Issue),
+    ...(first as InvalidRecord),
     message: `${first?.message}${moreLikeThis(
       others.map(({ line }) => line),
       unitOf(format),
@@ -206,13 +206,13 @@ function pickExamples({ format }: InputFacts, issues: readonly Issue[]): Issue[]
 }
 
 /** Returns the error for an input with invalid rows: an example of each kind, and the number of all. */
-function invalidInputError(input: InputFacts, issues: readonly Issue[]): InputError | ManyError {
-  const examples = pickExamples(input, issues).map(
-    (issue) => new InputError(issueText(input, issue), issue.hint),
+function invalidInputError(input: InputFacts, invalid: readonly InvalidRecord[]): InputError | ManyError {
+  const examples = pickExamples(input, invalid).map(
+    (record) => new InputError(invalidText(input, record), record.hint),
   );
   const [first] = examples;
-  if (first && issues.length === 1) return first;
-  const count = `${countText(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
+  if (first && invalid.length === 1) return first;
+  const count = `${countText(invalid.length, 'row is', 'rows are')} invalid; nothing was sent`;
   const summary = new InputError(`${input.file.name}: ${count}`);
   return new ManyError(summary.message, [...examples, summary], 0, summary.details);
 }

@@ -42,7 +42,7 @@ export function pickColumns<Entity>(
   fields: readonly string[] | undefined,
 ): Column<Entity>[] {
   if (!fields) return view.columns.filter(({ isHidden }) => !isHidden);
-  return fields.map((field) => findColumn(view, '--fields', field));
+  return fields.map((field) => requireColumn(view, '--fields', field));
 }
 
 /** Checks that a view has the columns of `--fields` and `--sort`. @throws UsageError if it lacks one; the message lists the fields. */
@@ -54,7 +54,7 @@ export function requireColumns<Entity>(
   if (sort !== undefined) compareBy(view, sort);
 }
 
-function findColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
+function requireColumn<Entity>(view: View<Entity>, flag: string, name: string): Column<Entity> {
   const column = view.columns.find((candidate) => candidate.name === name);
   if (column) return column;
   const names = view.columns.map((candidate) => candidate.name).join(', ');
@@ -79,7 +79,7 @@ type Cell = JsonValue | undefined;
  */
 export function compareBy<Entity>(view: View<Entity>, sort: string): (left: Entity, right: Entity) => number {
   const descends = sort.startsWith('-');
-  const column = findColumn(view, '--sort', descends ? sort.slice(1) : sort);
+  const column = requireColumn(view, '--sort', descends ? sort.slice(1) : sort);
   return (left, right) => {
     const [a, b] = [column.value(left), column.value(right)];
     if (isAbsent(a) || isAbsent(b)) return Number(isAbsent(a)) - Number(isAbsent(b));

@@ -28,7 +28,7 @@ export async function openAccess(
   verb: RecordVerb,
   purpose?: ClientPurpose,
 ): Promise<RecordAccess> {
-  const operation = findOperation(await context.contract(), noun, verb);
+  const operation = requireOperationFor(await context.contract(), noun, verb);
   const client = await context.client(purpose);
   return { context, client, noun, operation, names: new Names(context, client) };
 }
@@ -41,11 +41,11 @@ export async function openAccess(
  */
 export async function recordView(context: Context, noun: Noun, verb: RecordVerb): Promise<View<NamedRecord>> {
   const showsNames = context.printer.content === 'text' && context.io.stdout.isTerminal;
-  return createView(noun, findOperation(await context.contract(), noun, verb), showsNames);
+  return createView(noun, requireOperationFor(await context.contract(), noun, verb), showsNames);
 }
 
-/** Finds the operation of a verb. A service may have only the list, which then also gets single records. */
-function findOperation(contract: Contract, { operations }: Noun, verb: RecordVerb): Operation {
+/** Returns the operation of a verb. A service may have only the list, which then also gets single records. */
+function requireOperationFor(contract: Contract, { operations }: Noun, verb: RecordVerb): Operation {
   const hasListOnly = !contract.operations.has(operations.get) && contract.operations.has(operations.list);
   return requireOperation(contract, operations[verb === 'get' && hasListOnly ? 'list' : verb]);
 }

@@ -54,7 +54,7 @@ export async function updateRecords(
       `update ${noun.singular}: nothing to change`,
       `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
     );
-  const ids = await access.names.findIds(noun.idName, idsOrNames);
+  const ids = await access.names.requireIds(noun.idName, idsOrNames);
   await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
   const value = await access.names.resolve(body, access.operation);
   const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
@@ -69,7 +69,7 @@ export async function writeCount(
   count: number,
 ): Promise<Output> {
   const access = await openAccess(context, nouns.inventory, kind === 'create' ? 'create' : 'update');
-  const id = await access.names.findId('petId', pet);
+  const id = await access.names.requireId('petId', pet);
   const questions = {
     set: `set the stock of pet ${id} to ${count}`,
     add: `change the stock of pet ${id} by ${count}`,
@@ -126,7 +126,7 @@ async function askField(
   const isOptional = !field.isRequired && !field.isWanted;
   return prompt.text(isOptional ? `${label} (Enter for none)` : label, (text) => {
     if (isOptional && text === '') return undefined;
-    if (field.kind === 'reference') return names.findId(field.name, parseIdOrName(parseText(text)));
+    if (field.kind === 'reference') return names.requireId(field.name, parseIdOrName(parseText(text)));
     return toServiceValue(field, parseText(text), client.contract, noun.name);
   });
 }

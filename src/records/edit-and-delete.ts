@@ -4,7 +4,7 @@ import { categoryName, type Fields, type ServiceRecord } from '../api/record-val
 import { canAsk, confirmWrite, whyNotAsked } from '../asking.ts';
 import { readRecord } from '../client/client.ts';
 import type { Context } from '../context.ts';
-import { editAndSend, findEditor } from '../input/editor.ts';
+import { editAndSend, requireEditor } from '../input/editor.ts';
 import type { Output } from '../output/printer.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
@@ -22,8 +22,8 @@ export async function editRecord(
   idOrName: IdOrName,
 ): Promise<Output | undefined> {
   const access = await openAccess(context, noun, 'update');
-  const editor = findEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
-  const id = await access.names.findId(noun.idName, idOrName);
+  const editor = requireEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
+  const id = await access.names.requireId(noun.idName, idOrName);
   const subject = `${noun.singular} ${id}`;
   await confirmWrite(context, { what: `change ${subject}` });
   const shown = await readRecord(access.client, noun.name, id);
@@ -99,7 +99,7 @@ export async function deleteRecords(
   idsOrNames: readonly IdOrName[],
 ): Promise<Output> {
   const access = await openAccess(context, noun, 'delete');
-  const ids = await access.names.findIds(noun.idName, idsOrNames);
+  const ids = await access.names.requireIds(noun.idName, idsOrNames);
   const details = await readDetails(access, ids);
   const present = ids.filter((id) => details.get(id)?.fields !== null);
   const describe = (some: readonly bigint[]) => recordsText(noun, some, (id) => details.get(id)?.title);

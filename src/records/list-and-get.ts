@@ -146,7 +146,7 @@ export async function getRecords(
   const access = await openAccess(context, noun, 'get');
   const { client, names } = access;
   const read = async (idOrName: IdOrName) =>
-    readRecord(client, noun.name, await names.findId(noun.idName, idOrName));
+    readRecord(client, noun.name, await names.requireId(noun.idName, idOrName));
   beginNames(access);
   const results: (ServiceRecord | CliError)[] = [];
   const concurrency = context.settings.get('concurrency');

@@ -49,11 +49,11 @@ export class Names {
    * @param field the name of such an id in records: `petId`.
    * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
    */
-  async findId(field: string, idOrName: IdOrName): Promise<bigint> {
-    return typeof idOrName === 'bigint' ? idOrName : (await this.findByName(field, idOrName)).id;
+  async requireId(field: string, idOrName: IdOrName): Promise<bigint> {
+    return typeof idOrName === 'bigint' ? idOrName : (await this.requireByName(field, idOrName)).id;
   }
 
-  private async findByName(field: string, name: string): Promise<PetOrCategory> {
+  private async requireByName(field: string, name: string): Promise<PetOrCategory> {
     const noun = referenceFields[field];
     if (!noun) throw new Error(`${name}: these records have no names`);
     const { singular } = nouns[noun];
@@ -77,10 +77,10 @@ export class Names {
     return match;
   }
 
-  /** Returns each id once, in the order of the arguments. @see findId */
-  async findIds(field: string, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
+  /** Returns each id once, in the order of the arguments. @see requireId */
+  async requireIds(field: string, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
-    for (const idOrName of idsOrNames) ids.add(await this.findId(field, idOrName));
+    for (const idOrName of idsOrNames) ids.add(await this.requireId(field, idOrName));
     return [...ids];
   }
 
@@ -94,7 +94,7 @@ export class Names {
     let name = given;
     for (const [field, value] of Object.entries(fields)) {
       if (!isName(field, value)) continue;
-      const record = await this.findByName(field, value);
+      const record = await this.requireByName(field, value);
       resolved[field] = record.id;
       if (field === 'categoryId') name = record.name;
     }

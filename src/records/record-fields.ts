@@ -118,7 +118,7 @@ export function createView(noun: Noun, operation: Operation, showsNames: boolean
   }
   for (const { name, kind } of fields)
     add({ name, value: ({ fields }) => fields[name], isHidden: true }, kind);
-  for (const name of operation.records.furtherFields)
+  for (const name of operation.recordForm.furtherFields)
     add({ name, value: ({ fields }) => fields[name], isHidden: true });
   return { plural, columns, data: ({ original }) => original };
 }

@@ -4,7 +4,12 @@ import type { Fields } from '../api/record-values.ts';
 import { type ColumnRules, stockColumn } from '../input/field-columns.ts';
 import { parseFileId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
-import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
+import {
+  type CheckedInput,
+  type InvalidRecord,
+  toInvalidRecord,
+  withoutInvalid,
+} from '../input/read-rows.ts';
 import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
@@ -67,10 +72,10 @@ function columnRules({ noun, operation, client }: RecordAccess): ColumnRules {
   const names = new Map(noun.fields.map((field) => [field.name, [field.name, columnOf(field)]]));
   names.set('id', ['id']);
   if (noun.name === 'pets') names.set(stockColumn, [stockColumn]);
-  for (const { body, records } of operations) {
+  for (const { body, recordForm } of operations) {
     for (const [name, { wireName }] of Object.entries(body?.fields ?? {})) add(name, wireName);
-    for (const [name, wireName] of Object.entries(records.names)) add(name, wireName);
-    for (const name of [...(body?.readOnlyNames ?? []), ...records.furtherFields]) add(name, name);
+    for (const [name, wireName] of Object.entries(recordForm.names)) add(name, wireName);
+    for (const name of [...(body?.readOnlyNames ?? []), ...recordForm.furtherFields]) add(name, name);
   }
   function add(name: string, wireName: string): void {
     const others = [...names.values()].flat();
@@ -138,17 +143,17 @@ export async function resolveNames(
   skipInvalid: boolean,
 ): Promise<CheckedInput<RecordRow>> {
   const rows: RecordRow[] = [];
-  const issues: Issue[] = [];
+  const invalid: InvalidRecord[] = [];
   for (const row of input.rows) {
     try {
       rows.push({ ...row, fields: await names.resolve(row.fields, operation) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
       rows.push(row);
-      issues.push(toIssue(error, row.line, String(row.text)));
+      invalid.push(toInvalidRecord(error, row.line, String(row.text)));
     }
   }
-  return withoutInvalid({ ...input, rows }, issues, skipInvalid);
+  return withoutInvalid({ ...input, rows }, invalid, skipInvalid);
 }
 
 /** Returns the intent of the row for a record of a file. */

@@ -163,7 +163,7 @@ function failedError(
 function unknownError(
   access: RecordAccess,
   row: Row,
-  { error, state: { lastWrite, planned, attempts } }: SettleResult,
+  { error, state: { lastAttempt, planned, attempts } }: SettleResult,
   { message }: Reason,
 ): CliError {
   const isPlain = isPlainSet(row.intent);
@@ -171,11 +171,11 @@ function unknownError(
   const text = `${subjectOf(access, row)}: ${message}${message.includes(sent) ? '' : `; ${sent}`}`;
   const look = showCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
-    ...attemptDetails(lastWrite),
+    ...attemptDetails(lastAttempt),
     ...error?.details,
     attempts,
     isPerhapsApplied: true,
-    retryable: isPlain && (lastWrite?.error?.details.retryable ?? false),
+    retryable: isPlain && (lastAttempt?.error?.details.retryable ?? false),
     hint: isPlain
       ? `look at the record: ${look}`
       : `before you run it again, check what was written: ${look}`,

@@ -81,7 +81,7 @@ function begin(state: State, situation: Situation): Transition {
 }
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Transition {
-  const id = state.id ?? state.lastWrite?.id;
+  const id = state.id ?? state.lastAttempt?.id;
   // A success may be confirmed by the list: a run does that until `believesEmpty`.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
@@ -117,9 +117,9 @@ function tryAgain(
 function afterReading(old: State, { reading, now }: ReadEvent, situation: Situation): Transition {
   const { abilities } = situation;
   const { defaults } = abilities;
-  const mayBeDoubled = old.isRefused && isShownBy(old.planned?.after ?? null, now, abilities);
-  const doubt = old.doubt ?? (mayBeDoubled ? 'refused' : undefined);
-  const state = { ...old, doubt, isRefused: false, reading };
+  const showsSent = old.isPerhapsDoubled && isShownBy(old.planned?.after ?? null, now, abilities);
+  const doubt = old.doubt ?? (showsSent ? 'refused' : undefined);
+  const state = { ...old, doubt, isPerhapsDoubled: false, reading };
   const decision = decide(state, now, abilities);
   if (decision.kind !== 'write') return endDecided(state, decision);
   const { intent, planned: earlier } = state;
@@ -131,7 +131,7 @@ function afterReading(old: State, { reading, now }: ReadEvent, situation: Situat
   }
   // A 409 to an unchanged record is not about its value: it may be in use, and the same write would get the same answer.
   const isUnchanged = isAsBefore && reading.record?.etag === old.reading?.record?.etag;
-  if (old.aim === 'find-out' || (old.lastWrite?.verdict === 'conflict' && isUnchanged))
+  if (old.aim === 'find-out' || (old.lastAttempt?.verdict === 'conflict' && isUnchanged))
     return endAsAnswered(state);
   // The new plan has the record as it was read last, so that an undo restores that.
   return thenWrite(state, isAsBefore ? earlier : decision.planned);
@@ -164,13 +164,13 @@ const attemptRules: Readonly<Record<JudgedWrite['verdict'], AttemptRule>> = {
   rejected: {},
 };
 
-function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Transition {
-  const { verdict, record, error } = lastWrite;
+function afterAttempt(old: State, lastAttempt: JudgedWrite, situation: Situation): Transition {
+  const { verdict, record, error } = lastAttempt;
   const { leaves, retriesFrom, aim } = attemptRules[verdict];
   const isCreate = old.intent.kind === 'create';
   const doubt = leaves === 'doubt' ? 'sent' : old.doubt;
-  const isRefused = leaves === 'refusal' && !isCreate && !situation.abilities.isEmbedded;
-  const state = { ...old, doubt, isRefused, lastWrite, attempts: old.attempts + 1 };
+  const isPerhapsDoubled = leaves === 'refusal' && !isCreate && !situation.abilities.isEmbedded;
+  const state = { ...old, doubt, isPerhapsDoubled, lastAttempt, attempts: old.attempts + 1 };
   // Every create is read back: an undo removes only a record that is as it was made.
   const isBelieved = verdict === 'empty' && situation.believesEmpty && !isCreate;
   // An earlier DELETE may have been applied, so the record is missing because of it.
@@ -180,7 +180,8 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
   if (isCreate && aim === 'find-out') return endAsAnswered(state);
   const retry = retriesFrom && tryAgain(state, retriesFrom, situation, error);
   if (retry) return retry;
-  const canFollow = aim === 'confirm' ? (state.id ?? lastWrite.id) !== undefined : situation.remainingMs > 0;
+  const canFollow =
+    aim === 'confirm' ? (state.id ?? lastAttempt.id) !== undefined : situation.remainingMs > 0;
   return aim && canFollow ? thenRead({ ...state, aim }, situation) : endAsAnswered(state);
 }
 

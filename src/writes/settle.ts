@@ -98,9 +98,9 @@ export async function settleAll<SomeRow extends Row>(
     const believesEmpty = isEmptyConfirmed && !isFirstCount(row);
     const settled = await settle(port, row, stopped, believesEmpty, keeper.mark);
     const { state, outcome } = settled;
-    if (outcome?.kind === 'applied' && state.lastWrite) {
+    if (outcome?.kind === 'applied' && state.lastAttempt) {
       isCountApplied ||= replacesCount(state);
-      isEmptyConfirmed ||= state.lastWrite.verdict === 'empty' && !port.abilities.canReadEach;
+      isEmptyConfirmed ||= state.lastAttempt.verdict === 'empty' && !port.abilities.canReadEach;
     }
     await keeper.keepOutcome(row, settled);
   };

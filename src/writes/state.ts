@@ -21,9 +21,9 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
    * True if the last answer was 409 or 412, or 404 to a DELETE, and no reading has come since. A gateway may have sent the write
    * twice, and the first may be applied.
    */
-  readonly isRefused: boolean;
+  readonly isPerhapsDoubled: boolean;
   /** The last attempt that was sent. */
-  readonly lastWrite?: JudgedWrite | undefined;
+  readonly lastAttempt?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
   readonly attempts: number;
   /** The number of retries. A retry goes back to a reading or to an attempt. A new count of a row that adds sets it to 0 again. */
@@ -60,8 +60,8 @@ export function initialState(row: Row): State {
     doubt: doubtOf(row),
     aim: 'decide',
     reading: undefined,
-    isRefused: false,
-    lastWrite: undefined,
+    isPerhapsDoubled: false,
+    lastAttempt: undefined,
     attempts: 0,
     retries: 0,
     replans: 0,
@@ -69,9 +69,9 @@ export function initialState(row: Row): State {
 }
 
 export function endApplied(state: State, record?: ServiceRecord): Transition {
-  const { id, intent, lastWrite } = state;
+  const { id, intent, lastAttempt } = state;
   if (intent.kind !== 'create') return end(state, { outcome: applied, record });
-  const madeId = id ?? lastWrite?.id;
+  const madeId = id ?? lastAttempt?.id;
   const made = madeId === undefined ? undefined : { id: madeId, value: record?.fields };
   return end(state, { outcome: { kind: 'applied', made }, record });
 }
@@ -85,10 +85,10 @@ export function endDecided(state: State, outcome: Outcome): Transition {
 
 /** Ends a row with the answer to its last attempt. */
 export function endAsAnswered(state: State): Transition {
-  const { intent, lastWrite, reading } = state;
+  const { intent, lastAttempt, reading } = state;
   const doubt = doubtAtEnd(state);
   const isCreate = intent.kind === 'create';
-  const { verdict } = lastWrite ?? {};
+  const { verdict } = lastAttempt ?? {};
   if (isCreate && doubt && verdict !== 'pending')
     return endWithoutSuccess(state, { code: 'perhaps_made', message: withClause(state, perhapsMadeText) });
   const isContradiction = verdict === 'condition-failed' || verdict === 'missing';
@@ -106,7 +106,7 @@ export function endAsAnswered(state: State): Transition {
 export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Transition {
   const { message } = error;
   if (!doubtAtEnd(state)) return endWithoutSuccess(state, { ...codeOfError(error), message }, error);
-  const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
+  const clause = `the record could not be read${state.lastAttempt ? ' afterwards' : ''}: ${message}`;
   return endWithoutSuccess(state, { code, message: withClause(state, clause) }, error);
 }
 
@@ -126,12 +126,14 @@ export function endWithoutSuccess(
   why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
 ): Transition {
-  const { lastWrite } = state;
+  const { lastAttempt } = state;
   const doubt = doubtAtEnd(state);
-  const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
-  const error = doubt ? (lastWrite?.error ?? cause) : (cause ?? lastWrite?.error);
+  const { code, ...text } = why ?? lastAttempt?.reason ?? { code: 'unread', message: 'no answer came' };
+  const error = doubt ? (lastAttempt?.error ?? cause) : (cause ?? lastAttempt?.error);
   const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
-  const { status, requestId }: ErrorDetails = lastWrite ? attemptDetails(lastWrite) : { ...cause?.details };
+  const { status, requestId }: ErrorDetails = lastAttempt
+    ? attemptDetails(lastAttempt)
+    : { ...cause?.details };
   const reason = { code, ...text, status, requestId, isTransient };
   return end(state, {
     outcome: doubt ? { kind: 'unknown', reason, doubt } : { kind: 'failed', reason },
@@ -146,11 +148,11 @@ function end(state: State, { outcome, record, error: cause }: RowEnd): Transitio
 }
 
 /** Returns the doubt of a row that ends without a further reading. */
-function doubtAtEnd({ doubt, isRefused }: State): Doubt | undefined {
-  return doubt ?? (isRefused ? 'refused' : undefined);
+function doubtAtEnd({ doubt, isPerhapsDoubled }: State): Doubt | undefined {
+  return doubt ?? (isPerhapsDoubled ? 'refused' : undefined);
 }
 
 /** Returns the message of the last attempt, followed by a clause. */
-export function withClause({ lastWrite }: State, clause: string): string {
-  return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
+export function withClause({ lastAttempt }: State, clause: string): string {
+  return lastAttempt?.reason ? `${lastAttempt.reason.message}; ${clause}` : clause;
 }

@@ -109,9 +109,9 @@ const situations: Readonly<Record<string, Situation>> = {
 };
 
 /** Names a state of a row by all its members except the attempts, which only messages count. */
-function keyOf({ id, intent, attempts, reading, lastWrite, ...others }: State): string {
+function keyOf({ id, intent, attempts, reading, lastAttempt, ...others }: State): string {
   const read = reading && `read ${reading.record?.etag}`;
-  return JSON.stringify([others, read, lastWrite && `${lastWrite.verdict} ${lastWrite.id}`]);
+  return JSON.stringify([others, read, lastAttempt && `${lastAttempt.verdict} ${lastAttempt.id}`]);
 }
 
 /** What a row has that an earlier session may have sent. */
@@ -173,10 +173,10 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   [
     'a row whose refused write may have been sent twice is certain without a reading',
     ({ state, after, outcome, isRead, isDenied }) =>
-      (state.isRefused || after.isRefused) &&
-      (isDenied || (outcome !== undefined && !after.isRefused)) &&
+      (state.isPerhapsDoubled || after.isPerhapsDoubled) &&
+      (isDenied || (outcome !== undefined && !after.isPerhapsDoubled)) &&
       !isRead,
-    [asFailed, turns({ isRefused: false }, 'end')],
+    [asFailed, turns({ isPerhapsDoubled: false }, 'end')],
   ],
   [
     'a row is called unchanged without a reading',
@@ -185,8 +185,8 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   ],
   [
     'a row is applied by nothing',
-    ({ outcome, isRead, verdict, state: { aim, doubt, isRefused } }) =>
-      outcome === 'applied' && !verdict && !(isRead && (doubt || isRefused || aim === 'confirm')),
+    ({ outcome, isRead, verdict, state: { aim, doubt, isPerhapsDoubled } }) =>
+      outcome === 'applied' && !verdict && !(isRead && (doubt || isPerhapsDoubled || aim === 'confirm')),
     asApplied,
   ],
   [

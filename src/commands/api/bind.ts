@@ -35,7 +35,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps(values.map ?? []);
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
-  const { origin, address, basePath, otherServer } = findAddress(settings, description, values.basePath);
+  const { origin, address, basePath, otherServer } = chooseAddress(settings, description, values.basePath);
   const { matches, contract, routes } = bind(description, maps);
   const rows = operationIds.map((operation) => {
     const bound = contract.operations.get(operation);
@@ -161,12 +161,12 @@ function requireNounOfField(noun: string, field: string): NounName {
 }
 
 /**
- * Finds the address of a binding: the base URL, or else the origin of the description. The base path is that of --base-path, or else of
+ * Chooses the address of a binding: the base URL, or else the origin of the description. The base path is that of --base-path, or else of
  * the description's server at the same origin. A base URL with a path needs neither.
  *
  * @throws UsageError if there is no address, or both it and --base-path have a path.
  */
-function findAddress(settings: Settings, { url, document }: Description, basePathFlag: string | undefined) {
+function chooseAddress(settings: Settings, { url, document }: Description, basePathFlag: string | undefined) {
   const baseUrl = url && !settings.baseUrl ? new URL(url).origin : addressOf(settings, builtInContract);
   const { origin, pathname } = new URL(baseUrl);
   if (basePathFlag !== undefined && pathname !== '/')

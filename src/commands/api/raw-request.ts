@@ -31,7 +31,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   const { flags, io } = context;
   const fields = field.map((text) => parseAt('-f', text, () => parseAssignment(text)));
   const client = await context.client();
-  const operation = operationAt(client, method, path);
+  const operation = findOperationAt(client, method, path);
   const isSafe = isSafeMethod(method);
   if (input !== undefined && isSafe) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isSafe || method === 'DELETE';
@@ -99,7 +99,7 @@ function toRequestBody(fields: readonly ReturnType<typeof parseAssignment>[]): s
 }
 
 /** Finds the operation of the contract with the method and the path of a request. */
-function operationAt({ contract, baseUrl }: Client, method: string, path: string): Operation | undefined {
+function findOperationAt({ contract, baseUrl }: Client, method: string, path: string): Operation | undefined {
   const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
   const [barePath = ''] = below.split(/[?#]/);
   return [...contract.operations.values()].find(

@@ -28,7 +28,7 @@ export async function readDescriptionAt(
   const { io, settings } = context;
   const location = argument ?? addressOf(settings, builtInContract);
   if (/^https?:\/\//i.test(location) && URL.canParse(location))
-    return findDescription(context, location, withToken);
+    return requireDescription(context, location, withToken);
   const label = location === '-' ? 'stdin' : location;
   const bytes = await readFileOrStdin(io, location, maxDescriptionBytes).catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
@@ -55,7 +55,11 @@ const usualPaths = [
  * @throws UsageError if there is none.
  * @throws CliError if the service does not answer at the URL.
  */
-async function findDescription(context: Context, location: string, withToken: boolean): Promise<Description> {
+async function requireDescription(
+  context: Context,
+  location: string,
+  withToken: boolean,
+): Promise<Description> {
   const { href, origin, pathname, username, password } = new URL(location);
   if (username || password)
     throw new UsageError(

@@ -5,7 +5,7 @@ import type { SessionFlags } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
-import { editAndSend, findEditor } from '../../input/editor.ts';
+import { editAndSend, requireEditor } from '../../input/editor.ts';
 import { type CheckedInput, readRows } from '../../input/read-rows.ts';
 import { csv } from '../../output/cells.ts';
 import type { Output } from '../../output/printer.ts';
@@ -25,7 +25,7 @@ export async function editCounts(
   below: number | undefined,
   flags: SessionFlags,
 ): Promise<Output | undefined> {
-  const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
+  const editor = requireEditor(context.io, 'edit inventory', whyNotAsked(context));
   const { text, counts } = await readEditText(context, below);
   if (counts.size === 0) return { kind: 'nothing', notices: [['status', 'no inventory entries to edit']] };
   return editAndSend(context, {
