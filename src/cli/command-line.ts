@@ -109,8 +109,7 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   if (view) requireColumns(view, flags);
   if (action.writes === 'records') requireNoOwnHeaders(flags);
   const commandContext = { ...context, printer: context.printer.withView(view) };
-  const output = await action.run(commandContext, values);
-  return output ? printOutput(commandContext, output) : exitCodes.done;
+  return printOutput(commandContext, await action.run(commandContext, values));
 }
 
 /** @throws UsageError for a header that commands set themselves, with the type of a body or the condition of a write. */

@@ -52,8 +52,7 @@ interface Work<CommandValues> {
    */
   view?(context: Context, values: CommandValues): View<object> | undefined | Promise<View<object>>;
   /** Does the work, and returns what to print. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
-  run(context: Context, values: CommandValues): Promise<Output | undefined | void>;
+  run(context: Context, values: CommandValues): Promise<Output>;
 }
 
 /** The values of flags and arguments, by their keys. */

@@ -43,6 +43,7 @@ export const completion = action({
   },
   async run({ io }, { shell }) {
     await io.stdout.write(readFileSync(join(io.packageDir, 'completions', scripts[shell]), 'utf8'));
+    return { kind: 'nothing' };
   },
 });
 

@@ -31,6 +31,7 @@ const get = verb({
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
     await io.stdout.write(`${sanitize(String(value))}\n`);
+    return { kind: 'nothing' };
   },
 });
 
@@ -52,17 +53,20 @@ const set = verb({
     key: argument('<key>', 'the key to set', { offers: keyNames }),
     value: argument('<value>', 'its new value'),
   },
-  async run({ io, flags: { profile }, notice }, { key: name, value }) {
+  async run({ io, flags: { profile } }, { key: name, value }) {
     if (name === 'profile') {
       await editConfig(io, (config) => activate(config, value));
-      return notice('status', `the active profile is ${value}`);
+      return { kind: 'nothing', notices: [['status', `the active profile is ${value}`]] };
     }
     const key = requireKey(name);
     const storedValue = toStoredValue(key, value, key, io.cwd);
     await editConfig(io, (config) => {
       sectionOf(config, profile)[key] = storedValue;
     });
-    await notice('status', `${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
+    return {
+      kind: 'nothing',
+      notices: [['status', `${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`]],
+    };
   },
 });
 
@@ -85,7 +89,7 @@ const unset = verb({
       offers: keyNames,
     }),
   },
-  async run({ io, flags, notice }, { key }) {
+  async run({ io, flags }, { key }) {
     const profile = key === 'profile' ? undefined : flags.profile;
     const wasSet = await editConfig(io, (config) => {
       const wasInFile = unsetValue(config, profile, key);
@@ -93,7 +97,10 @@ const unset = verb({
       if (!wasInFile && key !== 'profile') requireKey(key);
       return wasInFile;
     });
-    await notice('status', `${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+    return {
+      kind: 'nothing',
+      notices: [['status', `${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`]],
+    };
   },
 });
 

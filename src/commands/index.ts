@@ -9,6 +9,7 @@ const printVersion = action({
   examples: ['petstore version'],
   async run({ io }) {
     await io.stdout.write(`${version}\n`);
+    return { kind: 'nothing' };
   },
 });
 
@@ -19,6 +20,7 @@ const help = action({
   args: { words: argument('[words...]', 'a command, or a topic such as runs', { offers: 'command' }) },
   async run(context, { words }) {
     await printHelp(context, ['help', ...words]);
+    return { kind: 'nothing' };
   },
 });
 

@@ -49,10 +49,15 @@ const pull = verb({
       writeFileAtomic(file, printStore(store));
     }
     const count = Object.values(records).flat().length;
-    await context.notice(
-      'status',
-      `pulled ${countText(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
-    );
+    return {
+      kind: 'nothing',
+      notices: [
+        [
+          'status',
+          `pulled ${countText(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
+        ],
+      ],
+    };
   },
 });
 
@@ -66,7 +71,7 @@ const reset = verb({
     const { replaceStore } = await import('../server/offline.ts');
     const { seedStore } = await import('../server/seed.ts');
     await replaceStore(file, seedStore(), context.settings.get('timeout'));
-    await context.notice('status', 'the embedded store has been reset to its seed');
+    return { kind: 'nothing', notices: [['status', 'the embedded store has been reset to its seed']] };
   },
 });
 

@@ -55,7 +55,7 @@ const create = verb({
   args: { name: argument('<name>', 'name of the new profile') },
   // Every command takes --base-url, but this one must have it, so its help shows it.
   flags: { 'base-url': globalFlags['base-url'], tokenFile: keyFlag('token-file') },
-  async run({ io, flags, notice }, { name, tokenFile }) {
+  async run({ io, flags }, { name, tokenFile }) {
     if (flags['base-url'] === undefined)
       throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
     const section = {
@@ -69,10 +69,15 @@ const create = verb({
       if (config.profile === undefined) activate(config, name);
       return config.profile === name;
     });
-    await notice(
-      'status',
-      `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
-    );
+    return {
+      kind: 'nothing',
+      notices: [
+        [
+          'status',
+          `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
+        ],
+      ],
+    };
   },
 });
 
@@ -86,9 +91,9 @@ const use = verb({
   examples: ['petstore profile use staging', 'petstore profile use offline'],
   args: { name: argument('<profile>', 'the profile to use', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, notice } = context;
+    const { io } = context;
     await editConfig(io, (config) => activate(config, name));
-    await notice('status', `the active profile is ${name}`);
+    return { kind: 'nothing', notices: [['status', `the active profile is ${name}`]] };
   },
 });
 
@@ -118,11 +123,14 @@ const remove = verb({
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, notice } = context;
+    const { io } = context;
     requireProfile(await readConfigFile(io), name);
     await confirmDestruction(context, `delete profile ${name}`);
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
-    await notice('status', `deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
+    return {
+      kind: 'nothing',
+      notices: [['status', `deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`]],
+    };
   },
 });
 

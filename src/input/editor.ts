@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Notices } from '../output/messages.ts';
+import type { Output } from '../output/printer.ts';
 import { CliError, fileError, interruption, messageOf, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Stop } from '../process/signals.ts';
@@ -24,7 +25,7 @@ export function requireEditor({ env, stdout }: Io, task: string, whyNotAsked: st
   throw new UsageError(`${task}: no editor is set, and ${why}`, 'set VISUAL or EDITOR');
 }
 
-interface Editing<Value, Result> {
+interface Editing<Value> {
   /** The command line of the editor. @see requireEditor */
   readonly editor: string;
   readonly fileName: string;
@@ -35,7 +36,7 @@ interface Editing<Value, Result> {
   readonly originalText: string;
   /** Parses a text. Returns undefined if it changes nothing. @throws an error that says why the text is not valid. */
   parse(text: string): Promise<Value | undefined>;
-  send(value: Value): Promise<Result>;
+  send(value: Value): Promise<Output>;
 }
 
 interface EditorContext extends Pick<Notices, 'notice'> {
@@ -48,13 +49,10 @@ interface EditorContext extends Pick<Notices, 'notice'> {
  * Lets the user change a text in an editor, and sends its value. The text is in a file that only its owner may read. If the value
  * is not sent, the file stays, and a message names it.
  *
- * @returns the result of `send`, or undefined if there was nothing to send.
+ * @returns the output of `send`, or a line that says that there was nothing to send.
  * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
  */
-export async function editAndSend<Value, Result extends { readonly error?: Error | undefined } | undefined>(
-  context: EditorContext,
-  editing: Editing<Value, Result>,
-): Promise<Result | undefined> {
+export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<Output> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
     throw fileError('make a folder in', tmpdir(), error, 'TMPDIR names another folder for temporary files');
   });
@@ -65,20 +63,21 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
       ? error.with({ serviceMessage: undefined }, `${error.message}; ${fileNote}`)
       : error;
   let value: Value | undefined;
-  let result: Result | undefined;
+  let output: Output = {
+    kind: 'nothing',
+    notices: [['status', `${editing.task}: nothing was changed, and nothing was sent`]],
+  };
   try {
     value = await editUntilValid(context, path, editing);
-    if (value === undefined)
-      await context.notice('status', `${editing.task}: nothing was changed, and nothing was sent`);
-    else result = await editing.send(value);
+    if (value !== undefined) output = await editing.send(value);
   } catch (error) {
     throw withFile(error);
   }
-  if (result?.error) return { ...result, error: withFile(result.error) };
+  if (output.error) return { ...output, error: withFile(output.error) };
   if (value !== undefined && context.flags.dryRun)
     await context.notice('note', `nothing was sent; ${fileNote}`);
   else await rm(folder, { recursive: true, force: true }).catch(() => {});
-  return result;
+  return output;
 }
 
 /**
@@ -88,7 +87,7 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
 async function editUntilValid<Value>(
   context: EditorContext,
   path: string,
-  { editor, task, comments, originalText, parse }: Omit<Editing<Value, unknown>, 'send'>,
+  { editor, task, comments, originalText, parse }: Omit<Editing<Value>, 'send'>,
 ): Promise<Value | undefined> {
   let text = originalText;
   let problemNote = '';

@@ -16,11 +16,7 @@ import { type IdOrName, recordsText } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
-export async function editRecord(
-  context: Context,
-  noun: Noun,
-  idOrName: IdOrName,
-): Promise<Output | undefined> {
+export async function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<Output> {
   const access = await openAccess(context, noun, 'update');
   const editor = requireEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
   const id = await access.names.requireId(noun.idName, idOrName);

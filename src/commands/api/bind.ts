@@ -95,9 +95,9 @@ function warningsOfLoss({ io, settings }: Context, origin: string, count: number
 }
 
 /** Removes the bindings for the base URL: that of the profile, and that of the origin. */
-export async function unbind(context: Context): Promise<void> {
+export async function unbind(context: Context): Promise<Output> {
   requireOnline(context, 'api unbind');
-  const { settings, io, notice } = context;
+  const { settings, io } = context;
   const baseUrl = addressOf(settings, builtInContract);
   const { origin } = new URL(baseUrl);
   const removed: string[] = [];
@@ -105,7 +105,7 @@ export async function unbind(context: Context): Promise<void> {
     if (await removeContract(io, scope)) removed.push(scope.name);
   const outcome =
     removed.length === 0 ? 'no binding is stored' : `removed the binding of ${removed.join(' and ')}`;
-  await notice('status', `${outcome}; ${baseUrl} has the built-in contract`);
+  return { kind: 'nothing', notices: [['status', `${outcome}; ${baseUrl} has the built-in contract`]] };
 }
 
 /** @throws UsageError for the embedded store, which cannot be bound. */

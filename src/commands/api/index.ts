@@ -119,9 +119,7 @@ const unbind = verb({
   summary: 'Remove the binding, and use the built-in contract',
   description: 'Removes the binding of the active profile, and that of the origin of the base URL.',
   examples: ['petstore api unbind', 'petstore api unbind --profile staging'],
-  async run(context) {
-    await (await import('./bind.ts')).unbind(context);
-  },
+  run: async (context) => (await import('./bind.ts')).unbind(context),
 });
 
 const request = verb({

@@ -26,7 +26,7 @@ interface RequestValues {
 const layout = '\n\t';
 
 /** Sends a request and prints the body of the response unchanged. A status of 400 or above is then an error. */
-export async function sendRaw(context: Context, values: RequestValues): Promise<Output | undefined> {
+export async function sendRaw(context: Context, values: RequestValues): Promise<Output> {
   const { method, path, field = [], input, include } = values;
   const { flags, io } = context;
   const fields = field.map((text) => parseAt('-f', text, () => parseAssignment(text)));
@@ -62,8 +62,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     // The error of the service is told even if the reader of stdout has gone.
     throw response.error ?? error;
   }
-  if (response.error) throw response.error;
-  return undefined;
+  return { kind: 'nothing', error: response.error };
 }
 
 function headOf({ status, headers }: Answer, { io }: Context): string {

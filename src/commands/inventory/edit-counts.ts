@@ -24,7 +24,7 @@ export async function editCounts(
   context: Context,
   below: number | undefined,
   flags: SessionFlags,
-): Promise<Output | undefined> {
+): Promise<Output> {
   const editor = requireEditor(context.io, 'edit inventory', whyNotAsked(context));
   const { text, counts } = await readEditText(context, below);
   if (counts.size === 0) return { kind: 'nothing', notices: [['status', 'no inventory entries to edit']] };
