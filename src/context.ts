@@ -34,8 +34,8 @@ export interface Context extends Notices {
   readonly liveLine: LiveLine;
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** True if --quiet or the settings hide notes and progress. */
-  readonly quiet: boolean;
+  /** True if --isQuiet or the settings hide notes and progress. */
+  readonly isQuiet: boolean;
   /** The operations of the built-in contract, or those of the description that the profile or the origin is bound to. */
   contract(): Promise<Contract>;
   /** Reads the token, once for all clients, because a token-command may ask for a PIN. */

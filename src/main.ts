@@ -66,13 +66,13 @@ function createContext(parts: ContextParts, notices: Notices): Context {
     format: settings.get('output'),
     fields: flags.fields,
     sort: flags.sort,
-    header: !flags.noHeader,
+    hasHeader: !flags.noHeader,
     color: settings.get('color'),
   };
   const context: Context = {
     ...parts,
     ...notices,
-    quiet: settings.get('quiet'),
+    isQuiet: settings.get('quiet'),
     contract: memoize(() => readContract(io, settings)),
     readToken: memoize((setting) => readTokenOf(parts, setting)),
     client: (purpose = 'records') => openClient(purpose),

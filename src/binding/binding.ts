@@ -51,8 +51,7 @@ function toBinding(description: Description, maps: Maps): Binding {
     return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
   };
   const mapped = new Map<OperationId, DocumentOperation>();
-  for (const [id, route] of maps.operations)
-    mapped.set(id, requireOperationAt(documentOperations, id, route));
+  for (const [id, route] of maps.operations) mapped.set(id, requireMapped(documentOperations, id, route));
   const matches = matchOperations(tableOperationOf, documentOperations, mapped);
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
@@ -108,7 +107,7 @@ function requireMappedField(
  *
  * @throws UsageError if the description has no such route or parameter.
  */
-function requireOperationAt(
+function requireMapped(
   documentOperations: readonly DocumentOperation[],
   id: OperationId,
   route: Route,

@@ -3,7 +3,7 @@ import { withoutParameters } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { type Description, listOf, objectOf, referencedValue, referencesIn } from './description.ts';
+import { type Description, listOf, objectOf, referencesIn, referentOf } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import type { Shape } from './schema.ts';
@@ -191,9 +191,7 @@ export function definitionsOf(operations: readonly Operation[], root: Descriptio
   const references = operations
     .flatMap(({ responses = {} }) => Object.values(responses))
     .flatMap(({ schema }) => [...referencesIn(schema, root)]);
-  return Object.fromEntries(
-    references.map((reference) => [reference, referencedValue(reference, root) ?? true]),
-  );
+  return Object.fromEntries(references.map((reference) => [reference, referentOf(reference, root) ?? true]));
 }
 
 function stabilityOf(object: JsonObject): Stability | undefined {

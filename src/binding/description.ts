@@ -94,7 +94,7 @@ export function referenceOf(value: JsonValue | undefined): string | undefined {
  *
  * @throws InputError for a reference to another document.
  */
-export function referencedValue(reference: string, { label, document }: Description): JsonValue | undefined {
+export function referentOf(reference: string, { label, document }: Description): JsonValue | undefined {
   if (reference.startsWith('#')) return valueAt(document, decodePercent(reference.slice(1)));
   throw new InputError(
     `description ${label}: refers to ${reference}, which is in another document`,
@@ -112,7 +112,7 @@ export function follow(
   if (reference === undefined) return value;
   return chain.includes(reference)
     ? undefined
-    : follow(referencedValue(reference, root), root, [...chain, reference]);
+    : follow(referentOf(reference, root), root, [...chain, reference]);
 }
 
 /** Lists the references within the document in a part of it and in their targets. Each occurs once. */
@@ -125,7 +125,7 @@ export function referencesIn(
   const reference = referenceOf(value);
   if (reference?.startsWith('#') && !visited.has(reference)) {
     visited.add(reference);
-    referencesIn(referencedValue(reference, root), root, visited);
+    referencesIn(referentOf(reference, root), root, visited);
   }
   for (const member of Object.values(value)) referencesIn(member, root, visited);
   return visited;

@@ -3,7 +3,7 @@ import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operationIds, operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
-import { countObstacle, flagFor, isNumberKind, lossObstacle, obstacleTo } from './obstacles.ts';
+import { countObstacle, isNumberKind, lossObstacle, mapFlagFor, obstacleTo } from './obstacles.ts';
 import { idParameterOf, isParameter, nounOfSchema, type PathForm } from './path-words.ts';
 import type { Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
@@ -263,7 +263,7 @@ function placeObstacle(
   // The count may be a field of the pet itself.
   if (nouns[noun].isCount && form.noun !== noun && operationId !== id && /POST|DELETE/.test(method))
     return { why: `it may ${method === 'POST' ? 'create' : 'delete'} the pet itself` };
-  const byHand = (why: string) => ({ why, flags: flagFor(tableOperation, operation) });
+  const byHand = (why: string) => ({ why, flags: mapFlagFor(tableOperation, operation) });
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (parentIds.length > 0)
     return byHand(`its path needs a value for ${parentIds.join(' and ')}, of which 7 is an example`);
@@ -291,7 +291,7 @@ function idObstacle(
   const isUnclear = !fieldMap.has(idField) && idField === 'id' && hasTwoIds(noun, facts);
   if (isOtherField || isUnclear || !ours.includes(compact)) {
     const why = `its ${idName} may be the id of something else`;
-    return { why, flags: isOtherField ? undefined : flagFor(tableOperation, operation) };
+    return { why, flags: isOtherField ? undefined : mapFlagFor(tableOperation, operation) };
   }
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
   const kind = parameter?.shape.kind ?? 'unknown';

@@ -1,6 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type Description, listOf, objectOf, referencedValue, referenceOf } from './description.ts';
+import { type Description, listOf, objectOf, referenceOf, referentOf } from './description.ts';
 
 /**
  * The value that a schema describes, with its references and its `allOf`. A `oneOf` or `anyOf` counts if it has one alternative
@@ -124,7 +124,7 @@ function namesOf(schema: JsonValue | undefined, root: Description, visited = new
 /** Lists the schemas that a value must match in addition to the schema itself. */
 function membersOf(schema: JsonObject, root: Description): JsonValue[] {
   const reference = referenceOf(schema);
-  const target = reference === undefined ? undefined : referencedValue(reference, root);
+  const target = reference === undefined ? undefined : referentOf(reference, root);
   const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>
     withoutTexts(listOf(alternatives).filter((alternative) => objectOf(alternative).type !== 'null')),
   );

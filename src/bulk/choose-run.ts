@@ -51,7 +51,7 @@ export async function chooseRun(
       'give the --profile, the --base-url or --offline of that run, and its tenant if it had one',
     );
   requireSameService(run, context.settings, await context.contract());
-  const refusal = verb === 'resume' ? resumeRefusal(context, list, run) : undoRefusal(context, run);
+  const refusal = verb === 'resume' ? resumeErrorOf(context, list, run) : undoErrorOf(context, run);
   if (refusal) throw refusal;
   return run;
 }
@@ -64,7 +64,7 @@ export function findOtherRun(
   run: Run,
 ): Run | undefined {
   const canContinue = (other: Run) => {
-    if (verb === 'resume') return isOpen(other) && !resumeRefusal(context, list, other);
+    if (verb === 'resume') return isOpen(other) && !resumeErrorOf(context, list, other);
     const canBeUndone = other.perhapsWrittenCount > 0 && runKinds[other.header.kind].canBeUndone;
     return canBeUndone && (!other.undo || isOpen(other.undo));
   };
@@ -72,7 +72,7 @@ export function findOtherRun(
 }
 
 /** Returns the error of a run that must not be resumed. */
-function resumeRefusal(context: CommandFlags, list: RunList, run: Run): UsageError | undefined {
+function resumeErrorOf(context: CommandFlags, list: RunList, run: Run): UsageError | undefined {
   const { id, undo } = run;
   if (undo)
     return new UsageError(
@@ -108,7 +108,7 @@ function undoOfUndoError(id: string, undone: string): UsageError {
 }
 
 /** Returns the error of a run that cannot be undone. */
-function undoRefusal(context: CommandFlags, { id, header }: Run): UsageError | undefined {
+function undoErrorOf(context: CommandFlags, { id, header }: Run): UsageError | undefined {
   const { kind, noun } = header;
   if (runKinds[kind].canBeUndone) return undefined;
   const createCommand = followUpCommand(context, [noun, 'create', '--from', '<file>']);

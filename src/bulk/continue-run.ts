@@ -53,13 +53,13 @@ export async function continueRun(
     const other = id === undefined ? findOtherRun(context, list, verb, run) : undefined;
     return nothingOutput(context, verb, run, other, mode);
   }
-  await context.notice('summary', nextText(verb, run));
+  await context.notice('summary', continuationText(verb, run));
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, runs, flags, mode);
 }
 
 /** Says first which run an undo takes back, or a resume goes on with, and how many of its rows. */
-function nextText(verb: Continuation, run: Run): string {
+function continuationText(verb: Continuation, run: Run): string {
   const { id, started, header, counts } = run;
   const isUndo = verb === 'undo';
   // The text of an editor is not a file with a name.

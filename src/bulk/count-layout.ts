@@ -25,7 +25,7 @@ const maxSharedCount = 10_000;
  * Makes the layout of an input of counts, or of changes with `relative`. The columns may have the names of the service too, except
  * those that it gives to something else: an entry may have an `id` of its own.
  */
-export function countLayout(
+export function createCountLayout(
   { map = {}, relative, sum, ...notation }: RunFlags,
   contract: Contract = builtInContract,
 ): RowLayout<CountRow> {

@@ -18,7 +18,7 @@ import type { RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 /** The lines of a plan that are written together. */
-const linesOfWrite = 1000;
+const linesAtOnce = 1000;
 
 /**
  * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. If its first plan cannot be written,
@@ -58,12 +58,12 @@ export class Journal {
     this.write(this.log.invalid.map((record) => ({ kind: 'invalid', record })));
   }
 
-  /** Appends a plan, and returns when it is on the disk. @param number `planNumber` of `RunNumbers`. */
-  appendPlan(rows: readonly RunRow[], number: number): void {
-    for (let at = 0; at < rows.length; at += linesOfWrite)
-      this.write(rows.slice(at, at + linesOfWrite).map(toPlanEvent));
-    endPlan(this.log, rows, number);
-    this.write([{ kind: 'plan-end', number }]);
+  /** Appends a plan, and returns when it is on the disk. @param planNumber as in `RunNumbers`. */
+  appendPlan(rows: readonly RunRow[], planNumber: number): void {
+    for (let at = 0; at < rows.length; at += linesAtOnce)
+      this.write(rows.slice(at, at + linesAtOnce).map(toPlanEvent));
+    endPlan(this.log, rows, planNumber);
+    this.write([{ kind: 'plan-end', planNumber }]);
     this.sync();
   }
 
@@ -128,11 +128,11 @@ export async function beginSession(
   rows: readonly RunRow[],
 ): Promise<Journal> {
   const { folder } = list;
-  const number = nextPlanNumber(list, log.header.target);
+  const planNumber = nextPlanNumber(list, log.header.target);
   const journal = run ? new Journal(folder, run, log) : await createJournal(list, log);
   try {
     if (!run) journal.appendHeader();
-    journal.appendPlan(rows, number);
+    journal.appendPlan(rows, planNumber);
     if (!run) syncPath(folder);
     return journal;
   } catch (error) {

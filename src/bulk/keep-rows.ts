@@ -147,13 +147,9 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
 /**
  * Returns why the run stops after a row that has failed or is unknown: the other rows would fail in the same way, or too many have.
  *
- * @param count the number of such rows in this session.
+ * @param count the number of such rows in this session, and `limit` the number at which the run stops.
  */
-function stopErrorOf(
-  { outcome, error }: SettleResult,
-  count: number,
-  maxErrors: number,
-): CliError | undefined {
+function stopErrorOf({ outcome, error }: SettleResult, count: number, limit: number): CliError | undefined {
   const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
   if (code === 'other_count')
     return new CliError('unavailable', message, {
@@ -163,7 +159,7 @@ function stopErrorOf(
   // A credential that is not enough for one row is not enough for any.
   const isFatal = noAnswer === 'tls' || noAnswer === 'redirect' || isDeniedStatus(status);
   if (isFatal) return error;
-  if (count < maxErrors) return undefined;
+  if (count < limit) return undefined;
   const failures = countText(count, 'write has failed or is unknown', 'writes have failed or are unknown');
-  return new CliError('partial', `${failures}, and --max-errors is ${maxErrors}`);
+  return new CliError('partial', `${failures}, and --max-errors is ${limit}`);
 }

@@ -66,7 +66,7 @@ export async function planRun(
   const planByValue = (row: RunRow, now: RecordValue) => setPlan(row, planOf(row, now, port));
   for (const row of rows) {
     const doubt = doubtOf(row);
-    const outcome = claims.get(row) ?? outcomeUnread(row, port, log.header.undoes !== undefined);
+    const outcome = claims.get(row) ?? outcomeWithoutReading(row, port, log.header.undoes !== undefined);
     if (outcome) setPlan(row, { planned: doubt && row.planned, state: outcome });
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
@@ -81,7 +81,7 @@ export async function planRun(
 }
 
 /** Returns the outcome of a row that no reading can decide. */
-function outcomeUnread(row: RunRow, { abilities }: RecordPort, isUndo: boolean): Outcome | undefined {
+function outcomeWithoutReading(row: RunRow, { abilities }: RecordPort, isUndo: boolean): Outcome | undefined {
   const doubt = doubtOf(row);
   if (doubt) {
     // The reading of a list may be older than the attempt.

@@ -37,7 +37,7 @@ export async function readJournal(path: string): Promise<RunLog | undefined> {
       continue;
     } else if (event?.kind === 'plan-end') {
       log = { ...log, rows: replaceRows(log.rows, planRows) };
-      endPlan(log, planRows, event.number);
+      endPlan(log, planRows, event.planNumber);
       planRows = [];
     } else if (planRows.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.record);

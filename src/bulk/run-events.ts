@@ -39,8 +39,8 @@ const eventSchema = v.variant('kind', [
     }),
     v.check((row) => row.planned !== undefined || outcomeOf(row) !== undefined),
   ),
-  // Completes a plan. `number` is `planNumber` of `RunNumbers`.
-  v.object({ kind: v.literal('plan-end'), number: v.number() }),
+  // Completes a plan.
+  v.object({ kind: v.literal('plan-end'), planNumber: v.number() }),
   // Rows are about to be sent. If a record has changed since the plan, its row is marked alone, with its new write as `planned`.
   v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
   v.pipe(
@@ -126,18 +126,18 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
 /**
  * Completes a plan of a run. A later plan in which no row is written or unchanged is none for other runs.
  *
- * @param number `planNumber` of `RunNumbers`.
+ * @param planNumber as in `RunNumbers`.
  */
-export function endPlan(log: RunLog, rows: readonly RunRow[], number: number): void {
+export function endPlan(log: RunLog, rows: readonly RunRow[], planNumber: number): void {
   let isEmpty = true;
   for (const row of rows) {
     log.marked.delete(row.line);
     // A plan that has found the value of a row there has decided it too.
     if (outcomeOf(row) && row.state.kind !== 'unchanged') continue;
-    row.planNumber = number;
+    row.planNumber = planNumber;
     isEmpty = false;
   }
-  if (!isEmpty || log.planNumber === 0) log.planNumber = number;
+  if (!isEmpty || log.planNumber === 0) log.planNumber = planNumber;
   log.isEnded = false;
 }
 

@@ -89,11 +89,11 @@ export async function lockTarget(
       }
       return await takeLock(path, undefined, name);
     });
-  const endsAt = monotonicMs() + lockWaitMs;
+  const endsAtMs = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
     if (typeof result === 'function') return { [Symbol.dispose]: result };
-    const remainingMs = endsAt - monotonicMs();
+    const remainingMs = endsAtMs - monotonicMs();
     const holder = [result.work, `process ${result.process}`].filter(Boolean).join(', ');
     if (remainingMs <= 0)
       throw new CliError('unavailable', `another run has locked this service: ${holder}`, {

@@ -14,7 +14,7 @@ import { type Condition, headerDifference } from './condition.ts';
 import { getsOf } from './judge-answer.ts';
 import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
-import { writeChecks } from './write-checks.ts';
+import { createWriteChecks } from './write-checks.ts';
 
 /** The conditions and patterns that decide which checks there are, and which of them run. */
 interface Selection {
@@ -33,7 +33,7 @@ interface Selection {
 }
 
 /** Lists the checks of the way to the service. `doctor` runs them too. @see Selection */
-export function reachChecks(baseUrl: string | undefined, expect: readonly Condition[] = []): Check[] {
+export function createReachChecks(baseUrl: string | undefined, expect: readonly Condition[] = []): Check[] {
   const tls: readonly Check[] = [
     { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, () => pass('trusted')) },
     { id: 'tls/protocol', isPrerequisite: true, run: (context) => checkTls(context, judgeProtocol) },
@@ -79,9 +79,9 @@ export function selectChecks(selection: Selection): SelectedChecks {
         { id: 'error/bad-request', operation: get, run: (context) => checkBadRequest(context, get) },
       ]
     : [];
-  const { checks: lifeCycles, cleanUp } = writeChecks(contract);
+  const { checks: lifeCycles, cleanUp } = createWriteChecks(contract);
   const checks: Check[] = [
-    ...reachChecks(baseUrl, expect),
+    ...createReachChecks(baseUrl, expect),
     ...(waitFor.length > 0 ? version : []),
     ...gets.map((operation) => ({
       id: `op/${operation.id}`,

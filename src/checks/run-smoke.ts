@@ -35,7 +35,7 @@ export async function runSmoke(
   const startedAt = new Date();
   const startedMs = monotonicMs();
   return stop.inTwoSteps(tellFirst, async () => {
-    const reads = await runUntilGreen(selected.reads, service, waitMs, stop.stopped, print);
+    const reads = await runReadChecks(selected.reads, service, waitMs, stop.stopped, print);
     const writes = await runWriteChecks(selected, service, reads.find(isFailure), stop);
     const ran = [...reads, ...writes];
     const failures = failureIfIncomplete(ran, service, stop);
@@ -58,18 +58,18 @@ const pauseMs = 2000;
  * Runs rounds of the read checks until they pass or the time of the wait is over; without a wait, one round. A 401, a 403
  * and a TLS error end the wait, because they do not pass with time.
  */
-async function runUntilGreen(
+async function runReadChecks(
   checks: readonly Check[],
   service: ServiceUnderTest,
   waitMs: number,
   stopped: AbortSignal,
   print: (line: string) => Promise<void>,
 ): Promise<CheckResult[]> {
-  const endsAt = monotonicMs() + waitMs;
+  const endsAtMs = monotonicMs() + waitMs;
   for (let isFirst = true; ; isFirst = false) {
     const results = await runChecks(checks, service, stopped);
     const failure = results.find(isFailure);
-    const remainingMs = endsAt - monotonicMs();
+    const remainingMs = endsAtMs - monotonicMs();
     if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)
       await print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${failure.reason}`);

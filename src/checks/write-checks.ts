@@ -39,7 +39,7 @@ interface TestRecord {
 type Leftover = Omit<TestRecord, 'id'> & { readonly id: bigint | undefined };
 
 /** Makes a check of the life of a record for each noun, and the check that deletes the records that they have left. */
-export function writeChecks(contract: Contract): {
+export function createWriteChecks(contract: Contract): {
   readonly checks: readonly Check[];
   readonly cleanUp: Check;
 } {

@@ -209,13 +209,13 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
 function requireParameters({ id, parameters }: Operation, input: CallInput, headers: HttpHeaders): void {
   const missing: string[] = [];
   for (const parameter of parameters) {
-    const clause = requirementClause(parameter, input, headers);
+    const clause = whyMissing(parameter, input, headers);
     if (clause !== undefined) missing.push(clause);
   }
   if (missing.length > 0) throw new UsageError(`${missing.join('; ')} (${id})`);
 }
 
-function requirementClause(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {
+function whyMissing(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {
   const { wireName, required, in: place } = parameter;
   if (!required || parameterValue(input, parameter) !== undefined) return undefined;
   if (place !== 'header') return `${wireName} is required`;

@@ -4,7 +4,7 @@ import { CliError } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Attempt, isAnswered, statusRule } from './answer-table.ts';
-import { retryDelay } from './retry.ts';
+import { retryDelayMs } from './retry.ts';
 
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 const maxRetryWaitMs = 120_000;
@@ -24,14 +24,14 @@ export class Pace {
   readonly stop: Stop;
   private readonly intervalMs: number;
   private readonly probeMs: number;
-  private pausedUntil = 0;
-  private nextAt = 0;
+  private pausedUntilMs = 0;
+  private nextTurnMs = 0;
   /** The number of attempts in a row without an answer of the service. */
   private unanswered = 0;
   /** True if one of them is a write. */
   private isWriteLost = false;
   /** The time of the last response, or of the start of the first unanswered attempt after it. */
-  private silentSince = 0;
+  private silentSinceMs = 0;
 
   /**
    * @param rate the most requests a second, unlimited by default. Each attempt counts.
@@ -76,7 +76,7 @@ export class Pace {
           `the service answered ${status} and asks to wait ${durationText(retryAfterMs)}, longer than ${durationText(maxRetryWaitMs)}`,
         ),
       );
-    this.pauseFor(retryAfterMs ?? (statusRule(status).pauses ? retryDelay(1) : 0));
+    this.pauseFor(retryAfterMs ?? (statusRule(status).pauses ? retryDelayMs(1) : 0));
     if (!this.isDead(attempt)) return;
     const last = error?.message ?? `the last one was ${status}`;
     const message = `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
@@ -89,8 +89,8 @@ export class Pace {
     const now = monotonicMs();
     const isWrite = !isSafeMethod(attempt.request.method);
     // The attempt may have begun before the last response.
-    if (this.unanswered === 0) this.silentSince = Math.max(this.silentSince, now - attempt.elapsedMs);
-    if (attempt.response) this.silentSince = now;
+    if (this.unanswered === 0) this.silentSinceMs = Math.max(this.silentSinceMs, now - attempt.elapsedMs);
+    if (attempt.response) this.silentSinceMs = now;
     if (isAnswered(attempt)) {
       // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
       if (isWrite) this.isWriteLost = false;
@@ -100,7 +100,7 @@ export class Pace {
     this.isWriteLost ||= isWrite;
     // During an outage `begin` has counted the request already.
     if (!this.isOutage) this.unanswered += 1;
-    const silentMs = now - Math.max(this.silentSince, this.pausedUntil);
+    const silentMs = now - Math.max(this.silentSinceMs, this.pausedUntilMs);
     return (
       this.unanswered >= maxUnanswered + maxProbes || (this.unanswered > 1 && silentMs >= longestSilenceMs)
     );
@@ -113,24 +113,24 @@ export class Pace {
   }
 
   private pauseFor(pauseMs: number): void {
-    if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
+    if (pauseMs > 0) this.pausedUntilMs = Math.max(this.pausedUntilMs, monotonicMs() + pauseMs);
   }
 
   private async wait(firstWaitMs: number): Promise<void> {
     for (let waitMs = firstWaitMs; waitMs > 0; ) {
       await sleep(waitMs, this.stop.stopped);
       // Another attempt may have begun a pause meanwhile.
-      waitMs = this.pausedUntil > monotonicMs() ? this.reserveTurn() : 0;
+      waitMs = this.pausedUntilMs > monotonicMs() ? this.reserveTurn() : 0;
     }
     this.begin();
   }
 
   /** Takes the next turn by pause and rate, and returns the milliseconds until then. */
   private reserveTurn(): number {
-    if (this.intervalMs === 0 && this.pausedUntil === 0) return 0;
+    if (this.intervalMs === 0 && this.pausedUntilMs === 0) return 0;
     const now = monotonicMs();
-    const turn = Math.max(now, this.pausedUntil, this.nextAt);
-    if (this.intervalMs > 0) this.nextAt = turn + this.intervalMs;
+    const turn = Math.max(now, this.pausedUntilMs, this.nextTurnMs);
+    if (this.intervalMs > 0) this.nextTurnMs = turn + this.intervalMs;
     // Timers have a resolution of a millisecond, so a shorter wait would take as long as that.
     return turn - now >= 1 ? turn - now : 0;
   }

@@ -15,17 +15,17 @@ export interface CallLimits {
  * Returns the delay before a retry after a failure that permits one, in milliseconds. Returns undefined if all retries are used
  * up, or if nobody can be reached and that is not tried again.
  *
- * @param number 1 for the first retry.
+ * @param retry 1 for the first retry.
  * @param random from 0 to 1.
  */
-export function permittedDelay(
-  number: number,
+export function permittedDelayMs(
+  retry: number,
   { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
   { retries, retriesUnreachable }: Omit<CallLimits, 'timeoutMs'>,
   random = Math.random(),
 ): number | undefined {
-  if (number > retries || (noAnswerRule(error) === 'unreachable' && !retriesUnreachable)) return undefined;
-  return retryDelay(number, retryAfterMs, random);
+  if (retry > retries || (noAnswerRule(error) === 'unreachable' && !retriesUnreachable)) return undefined;
+  return retryDelayMs(retry, retryAfterMs, random);
 }
 
 const firstDelayMs = 500;
@@ -35,11 +35,11 @@ const longestDelayMs = 30_000;
  * Returns the delay before a retry, in milliseconds: a random time of at most 500 ms before the first retry, 1 s before the second,
  * 2 s before the third, and so on up to 30 s. The delay is never shorter than Retry-After.
  *
- * @param number 1 for the first retry.
+ * @param retry 1 for the first retry.
  * @param random from 0 to 1.
  */
-export function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): number {
-  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(number - 1, 16));
+export function retryDelayMs(retry: number, retryAfterMs = 0, random = Math.random()): number {
+  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(retry - 1, 16));
   return Math.max(retryAfterMs, Math.ceil(random * ceiling));
 }
 

@@ -15,7 +15,7 @@ import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseError } from './call-error.ts';
 import { readResult, senderOf } from './read-answer.ts';
-import { permittedDelay, retryAfter } from './retry.ts';
+import { permittedDelayMs, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
 /** A call that got no answer. */
@@ -162,7 +162,7 @@ function nextAttempt(
   // A pace ends the run if the service asks to wait too long.
   const limitMs = options.pace ? Number.POSITIVE_INFINITY : remainingMs;
   const { retries = service.limits.retries } = options;
-  const delayMs = permittedDelay(number, attempt, { ...service.limits, retries });
+  const delayMs = permittedDelayMs(number, attempt, { ...service.limits, retries });
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
   if (retryAfterMs === undefined || retryAfterMs < limitMs) return undefined;
   const deadline = `the deadline of ${durationText(service.limits.timeoutMs)}`;

@@ -127,11 +127,11 @@ async function askFurther(
   }
   const larger = Math.max(count + 1, Number(minimum));
   try {
-    const length = await lengthOf(open(larger));
+    const length = await pageLengthOf(open(larger));
     if (length !== undefined && length > count)
       return { kind: 'cut', why: `it answers ${count} records, and more with ${limit.wireName}=${larger}` };
     // A service that takes this size, and no larger one, may have answered as many as it ever does.
-    const isMost = length === undefined && (await lengthOf(open(count))) === count;
+    const isMost = length === undefined && (await pageLengthOf(open(count))) === count;
     if (!isMost) return { kind: 'whole' };
     return { kind: 'cut', why: `it answers ${count} records, and refuses ${limit.wireName}=${larger}` };
   } catch (error) {
@@ -142,7 +142,7 @@ async function askFurther(
 }
 
 /** Returns the length of the first page, or undefined if the service refuses its size. @throws CliError that may pass; an interruption. */
-async function lengthOf(pages: AsyncGenerator<ServiceRecord[], unknown>): Promise<number | undefined> {
+async function pageLengthOf(pages: AsyncGenerator<ServiceRecord[], unknown>): Promise<number | undefined> {
   try {
     const { value } = await pages.next();
     return Array.isArray(value) ? value.length : 0;

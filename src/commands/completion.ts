@@ -82,15 +82,15 @@ interface Cursor extends ParsedLine {
 /** The functions that find the possible values of each kind. */
 const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) => Promise<readonly Offer[]>>> =
   {
-    profile: profileNames,
+    profile: profileOffers,
     category: async (context, cursor) => namedOffers(await readAllRecords(context, 'listCategories'), cursor),
     pet: async (context, cursor) => namedOffers(await readAllRecords(context, 'listPets'), cursor),
     order: async (context) =>
       orderOffers(
         ...(await Promise.all([readAllRecords(context, 'listOrders'), readAllRecords(context, 'listPets')])),
       ),
-    run: runs,
-    field: fieldNames,
+    run: runOffers,
+    field: fieldOffers,
     status: async (context, { path: [noun] }) =>
       toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []),
   };
@@ -99,7 +99,7 @@ function toOffers(words: readonly string[]): Offer[] {
   return words.map((word) => ({ word }));
 }
 
-async function profileNames({ io }: Context): Promise<Offer[]> {
+async function profileOffers({ io }: Context): Promise<Offer[]> {
   return toOffers([...Object.keys((await readConfigFile(io)).profiles), offlineProfile]);
 }
 
@@ -131,7 +131,7 @@ function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly Recor
     .map(({ id, petId, quantity }) => ({ word: `${id}`, summary: `${quantity ?? '?'} of ${nameOf(petId)}` }));
 }
 
-async function runs({ io }: Context): Promise<Offer[]> {
+async function runOffers({ io }: Context): Promise<Offer[]> {
   const { listRuns } = await import('../bulk/list-runs.ts');
   const list = await listRuns(io);
   return list.runs.map(({ id, started, header: { undoes, name } }) => ({
@@ -140,7 +140,7 @@ async function runs({ io }: Context): Promise<Offer[]> {
   }));
 }
 
-async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
+async function fieldOffers(context: Context, { command, values }: Cursor): Promise<Offer[]> {
   const view = await actionOf(command)?.view?.(context, values);
   return toOffers(view?.columns.map(({ name }) => name) ?? []);
 }

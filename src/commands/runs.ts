@@ -28,10 +28,8 @@ const list = verb({
   },
   view: () => runsView,
   async run(context, { limit, pet }) {
-    const petId =
-      typeof pet === 'string'
-        ? await new Names(context, await context.client()).requireId('petId', pet)
-        : pet;
+    const isName = typeof pet === 'string';
+    const petId = isName ? await new Names(context, await context.client()).requireId('petId', pet) : pet;
     return { kind: 'list', pages: [await readRuns(context, petId)], limit };
   },
 });
@@ -65,11 +63,10 @@ const show = verb({
   args: {
     run: argument('[run]', 'its id, such as r7 (default: the last run)', { offers: 'run' }),
   },
-  view: async (context, { run }) =>
-    createRowView(requireShownRun(await listRuns(context.io), run).header.noun),
+  view: async (context, { run }) => createRowView(requireShown(await listRuns(context.io), run).header.noun),
   async run({ io, printer, flags }, { run: id }) {
     const list = await listRuns(io);
-    const log = await readLog(list, requireShownRun(list, id).id);
+    const log = await readLog(list, requireShown(list, id).id);
     const isData = printer.content === 'documents' && flags.fields === undefined;
     const isRemoved = log.header.kind === 'delete' && isData;
     const printed: Iterable<object> = isRemoved ? removedRecords(log) : rowsOfLog(log);
@@ -78,7 +75,7 @@ const show = verb({
 });
 
 /** Returns the run to show, by default the last. @throws UsageError if there is none. */
-function requireShownRun(list: RunList, id: string | undefined): Run {
+function requireShown(list: RunList, id: string | undefined): Run {
   const run = id === undefined ? list.runs[0] : requireRun(list, id);
   if (!run) throw new UsageError('no runs yet');
   return run;

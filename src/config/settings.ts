@@ -92,7 +92,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
   // A token belongs to the origin of its profile, even if the command goes to another address. @see originOfToken
   const all = readSources(io, flags, file, selection?.value);
-  const { profile, offline, contradiction } = chooseTarget(flags, isKnown ? selection : undefined, all);
+  const { profile, offline, contradiction } = chooseProfile(flags, isKnown ? selection : undefined, all);
   const used = profile ? all : all.filter(({ source }) => source !== 'profile');
   const explain = <Key extends SettingKey>(key: Key) =>
     (validSettings(used, key)[0] ?? defaultSetting(key)) as Setting<SettingValues[Key]>;
@@ -202,7 +202,7 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
  * higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, that is an error, because the
  * target of a write would be a guess. A profile that the config names does not apply to a base URL of another origin.
  */
-function chooseTarget(
+function chooseProfile(
   flags: SettingFlags,
   selection: ProfileChoice | undefined,
   values: readonly SourceValue[],

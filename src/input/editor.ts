@@ -68,7 +68,7 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
     notices: [['status', `${editing.task}: nothing was changed, and nothing was sent`]],
   };
   try {
-    value = await editUntilValid(context, path, editing);
+    value = await editAndParse(context, path, editing);
     if (value !== undefined) output = await editing.send(value);
   } catch (error) {
     throw withFile(error);
@@ -84,7 +84,7 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
  * Opens the editor, and once more if the text is not valid, with the reason on top. Returns the value of the text, or undefined if
  * it was saved unchanged or empty.
  */
-async function editUntilValid<Value>(
+async function editAndParse<Value>(
   context: EditorContext,
   path: string,
   { editor, task, comments, originalText, parse }: Omit<Editing<Value>, 'send'>,

@@ -114,7 +114,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
     total += 1;
     if (total === largeRows) await keepHeapSmall();
     if (row instanceof CliError) {
-      invalid.push(toInvalidRecord(row, line, text));
+      invalid.push(toInvalid(row, line, text));
       continue;
     }
     const { id } = row;
@@ -129,7 +129,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       continue;
     }
     const sum = rowOrError(() => layout.addUp?.(first, row));
-    if (sum instanceof CliError) invalid.push(toInvalidRecord(sum, line, text));
+    if (sum instanceof CliError) invalid.push(toInvalid(sum, line, text));
     else if (sum) rows[index] = sum;
     else if (layout.mayRepeat && first.text === text) repeats += 1;
     else {
@@ -162,7 +162,7 @@ export interface InvalidRecord {
   readonly text: string;
 }
 
-export function toInvalidRecord(error: CliError, line: number, text: string): InvalidRecord {
+export function toInvalid(error: CliError, line: number, text: string): InvalidRecord {
   const { message, details } = error;
   const rule = error instanceof ValueError ? error.rule : message;
   return { line, text, message, kind: `${rule} ${details.hint ?? ''}`, hint: details.hint };

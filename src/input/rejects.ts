@@ -135,7 +135,7 @@ function* jsonLines(rejects: readonly Reject[]): Generator<string> {
 /** Returns a JSON record without the notes of earlier rejects. If it is not an object, returns its text as a field. */
 function withoutNotes(text: string): JsonObject {
   const item = rowOrError(() => toItem(text));
-  if (item instanceof CliError || item.twice !== undefined || !isJsonObject(item.value))
+  if (item instanceof CliError || item.repeatedKey !== undefined || !isJsonObject(item.value))
     return { [textColumn]: text };
   return Object.fromEntries(Object.entries(item.value).filter(([name]) => !isRejectColumn(name)));
 }

@@ -108,7 +108,7 @@ export interface PrintJob<Entity> {
   readonly columns: readonly Column<Entity>[];
   /** A `list` is printed as a list even if it has only one record. */
   readonly shape: 'list' | 'record';
-  readonly header: boolean;
+  readonly hasHeader: boolean;
   readonly isTerminal: boolean;
   readonly width: number;
   readonly style: Style;

@@ -43,8 +43,8 @@ const printYaml: Print = async function* (job, pieces) {
 function printCells({ toCell, guard }: CellDialect, delimiter: string): Print {
   const cellOf = (value: JsonValue | undefined) =>
     toCell(typeof value === 'string' ? guard(value) : cellText(value), delimiter);
-  return async function* ({ columns, header, isTerminal }, pieces) {
-    let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
+  return async function* ({ columns, hasHeader, isTerminal }, pieces) {
+    let head = hasHeader ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
     for await (const records of pieces) {
       const lines = records.map((record) =>
         columns.map((column) => cellOf(column.value(record))).join(delimiter),

@@ -19,7 +19,7 @@ interface PrinterOptions {
   readonly fields: readonly string[] | undefined;
   /** The column to sort by: `name`, or `-name` to descend. */
   readonly sort: string | undefined;
-  readonly header: boolean;
+  readonly hasHeader: boolean;
   readonly color: ColorMode;
 }
 
@@ -70,7 +70,7 @@ export function createPrinter(
   options: PrinterOptions,
   view?: View<object>,
 ): Printer {
-  const { fields, sort, header, color } = options;
+  const { fields, sort, hasHeader, color } = options;
   const { content, print } = formats[options.format];
 
   async function createJob<Entity>(
@@ -79,8 +79,9 @@ export function createPrinter(
     value: (record: Entity) => unknown = (record) => record,
     stream: OutputStream = io.stdout,
   ): Promise<PrintJob<Entity>> {
+    const { isTerminal, width = 80 } = stream;
     const style = await createStyle(stream, io.env, color);
-    return { columns, shape, header, isTerminal: stream.isTerminal, width: stream.width ?? 80, style, value };
+    return { columns, shape, hasHeader, isTerminal, width, style, value };
   }
 
   async function printPages<Entity>(

@@ -92,7 +92,7 @@ interface ProgressOptions {
 interface ProgressContext {
   readonly io: Pick<Io, 'stderr'>;
   readonly liveLine: LiveLine;
-  readonly quiet: boolean;
+  readonly isQuiet: boolean;
   style(stream: 'stderr'): Promise<Style>;
 }
 
@@ -101,11 +101,11 @@ const barSize = 30;
 
 /** Shows the progress of long work on stderr: a bar on a terminal, elsewhere a plain line every ten seconds. */
 export async function withProgress<Value>(
-  { io: { stderr }, liveLine, quiet, style }: ProgressContext,
+  { io: { stderr }, liveLine, isQuiet, style }: ProgressContext,
   { label, unit, read }: ProgressOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  if (quiet) return work();
+  if (isQuiet) return work();
   const startMs = monotonicMs();
   const start = read().done;
   const textsOf = ({ done, total, failed, wait = '' }: ReturnType<typeof read>) => {

@@ -37,9 +37,9 @@ const printFramed: Print = async function* <Entity>(
  * its widest cell so far, because the first lines are printed before the last records arrive.
  */
 const printAligned: Print = async function* (job, pieces) {
-  const { columns, header, style } = job;
+  const { columns, hasHeader, style } = job;
   const names = columns.map(({ name }) => name);
-  const widths = names.map((name) => (header ? name.length : 0));
+  const widths = names.map((name) => (hasHeader ? name.length : 0));
   const toLine = (texts: readonly string[], measure: Measure) => {
     const cells = texts.map((text, at) => {
       const { align, isState } = columns[at] ?? {};
@@ -49,7 +49,7 @@ const printAligned: Print = async function* (job, pieces) {
     });
     return cells.join('  ').replace(/(?<! ) +$/, '');
   };
-  const headOf = () => (header ? `${style.bold(toLine(names, ({ length }) => length))}\n` : '');
+  const headOf = () => (hasHeader ? `${style.bold(toLine(names, ({ length }) => length))}\n` : '');
   let isFirst = true;
   for await (const records of pieces) {
     const lines = records.map((record) => columns.map((column) => shownCell(job, column, record)));
@@ -82,18 +82,18 @@ async function drawFrame<Entity>(
   job: PrintJob<Entity>,
   records: readonly Entity[],
 ): Promise<string | undefined> {
-  const { columns, header, style } = job;
+  const { columns, hasHeader, style } = job;
   const names = columns.map(({ name }) => name);
   const rows = records.map((record) => columns.map((column) => shownCell(job, column, record)));
   const measure = await createMeasure(rows.flat());
   const widths = names.map((name, at) =>
-    Math.max(header ? name.length : 0, ...rows.map((row) => measure(row[at] ?? ''))),
+    Math.max(hasHeader ? name.length : 0, ...rows.map((row) => measure(row[at] ?? ''))),
   );
   // Each column has a border and two spaces of padding.
   if (widths.reduce((total, width) => total + width + 3, 1) > job.width) return undefined;
   const { default: Table } = await import('cli-table3');
   const table = new Table({
-    head: header ? names.map((name) => style.bold(name)) : [],
+    head: hasHeader ? names.map((name) => style.bold(name)) : [],
     colAligns: columns.map(({ align }) => align ?? 'left'),
     style: { head: [], border: [], compact: true },
   });

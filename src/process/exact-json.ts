@@ -76,7 +76,7 @@ export interface JsonItem {
   readonly text: string;
   readonly value: JsonValue;
   /** A key that occurs twice in one of its objects: nobody can say which value is meant. */
-  readonly twice: string | undefined;
+  readonly repeatedKey: string | undefined;
 }
 
 /** Parses a JSON text as one record. A number keeps its exponent. @throws SyntaxError, as `parseJson`. */
@@ -201,7 +201,7 @@ class Reader {
   private readonly text: string;
   private readonly isInput: boolean;
   private index: number;
-  private twice: string | undefined;
+  private repeatedKey: string | undefined;
 
   /** @param isInput true to find keys that occur twice, and to keep exponents */
   constructor(text: string, isInput = false) {
@@ -228,11 +228,11 @@ class Reader {
   }
 
   private readItem(depth: number): JsonItem {
-    this.twice = undefined;
+    this.repeatedKey = undefined;
     this.next();
     const start = this.index;
     const value = this.readValue(depth);
-    return { text: this.text.slice(start, this.index), value, twice: this.twice };
+    return { text: this.text.slice(start, this.index), value, repeatedKey: this.repeatedKey };
   }
 
   /** @param depth how many arrays and objects the value is in. */
@@ -266,7 +266,7 @@ class Reader {
       const key = this.readText();
       if (!this.skip(':')) throw this.unexpected();
       const value = this.readValue(depth);
-      if (this.isInput && Object.hasOwn(object, key)) this.twice ??= key;
+      if (this.isInput && Object.hasOwn(object, key)) this.repeatedKey ??= key;
       // An assignment would set the prototype.
       if (key === '__proto__')
         Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

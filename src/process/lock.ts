@@ -61,16 +61,16 @@ function lockOf(path: string): string {
   return `${realFile(path)}.lock`;
 }
 
-async function acquire(lock: string, deadline: number, work: string): Promise<() => void> {
+async function acquire(lock: string, deadlineMs: number, work: string): Promise<() => void> {
   const text = lockText(work);
   for (let pauseMs = 1; !create(lock, text); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const other = readLock(lock);
     if (other !== undefined && isAbandoned(lock, other)) {
       // Takes a lock on the lock, then reads it again. Otherwise a slow process could remove the lock of its successor.
-      const release = await acquire(`${lock}.lock`, deadline, '');
+      const release = await acquire(`${lock}.lock`, deadlineMs, '');
       removeLock(lock, other);
       release();
-    } else if (monotonicMs() >= deadline) {
+    } else if (monotonicMs() >= deadlineMs) {
       const { process, remedy } = toHolder(lock, other ?? '');
       throw new CliError('failed', `${lock.slice(0, -'.lock'.length)} is locked by process ${process}`, {
         hint: remedy,

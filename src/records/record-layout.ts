@@ -4,12 +4,7 @@ import type { Fields } from '../api/record-values.ts';
 import { type ColumnRules, stockColumn } from '../input/field-columns.ts';
 import { parseFileId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
-import {
-  type CheckedInput,
-  type InvalidRecord,
-  toInvalidRecord,
-  withoutInvalid,
-} from '../input/read-rows.ts';
+import { type CheckedInput, type InvalidRecord, toInvalid, withoutInvalid } from '../input/read-rows.ts';
 import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
@@ -150,7 +145,7 @@ export async function resolveNames(
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
       rows.push(row);
-      invalid.push(toInvalidRecord(error, row.line, String(row.text)));
+      invalid.push(toInvalid(error, row.line, String(row.text)));
     }
   }
   return withoutInvalid({ ...input, rows }, invalid, skipInvalid);

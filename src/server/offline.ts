@@ -23,13 +23,13 @@ export async function createOfflineTransport(
   const app = createApp(() => owner.current);
   const send = sharedStore ? sendTo(sharedStore, app) : app;
   let pause: Promise<unknown> | undefined;
-  let pausedMs = monotonicMs();
+  let pausedAtMs = monotonicMs();
   return {
     async send(request, options) {
       // These answers never wait for the system. Without pauses, signals and timers would wait until the last request.
-      if (monotonicMs() - pausedMs > 50) {
+      if (monotonicMs() - pausedAtMs > 50) {
         pause = new Promise(setImmediate);
-        pausedMs = monotonicMs();
+        pausedAtMs = monotonicMs();
       }
       await pause;
       if (options.cancellation.isCancelled) throw options.cancellation.reason;

@@ -1,7 +1,7 @@
 import type { RecordValue } from '../api/record-values.ts';
 import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
-import { type CallLimits, permittedDelay } from '../client/retry.ts';
+import { type CallLimits, permittedDelayMs } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { changeText, decide, isPlainSet, requiredValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
@@ -104,7 +104,7 @@ function tryAgain(
   const { abilities, limits, remainingMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
-  const delayMs = permittedDelay(retries, { error, retryAfterMs }, limits, random);
+  const delayMs = permittedDelayMs(retries, { error, retryAfterMs }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
   const { intent, planned, doubt, aim } = state;
   const again = { ...state, retries };
@@ -164,13 +164,13 @@ const attemptRules: Readonly<Record<JudgedWrite['verdict'], AttemptRule>> = {
   rejected: {},
 };
 
-function afterAttempt(old: State, lastAttempt: JudgedWrite, situation: Situation): Transition {
-  const { verdict, record, error } = lastAttempt;
+function afterAttempt(old: State, attempt: JudgedWrite, situation: Situation): Transition {
+  const { verdict, record, error } = attempt;
   const { leaves, retriesFrom, aim } = attemptRules[verdict];
   const isCreate = old.intent.kind === 'create';
   const doubt = leaves === 'doubt' ? 'sent' : old.doubt;
   const isPerhapsDoubled = leaves === 'refusal' && !isCreate && !situation.abilities.isEmbedded;
-  const state = { ...old, doubt, isPerhapsDoubled, lastAttempt, attempts: old.attempts + 1 };
+  const state = { ...old, doubt, isPerhapsDoubled, lastAttempt: attempt, attempts: old.attempts + 1 };
   // Every create is read back: an undo removes only a record that is as it was made.
   const isBelieved = verdict === 'empty' && situation.believesEmpty && !isCreate;
   // An earlier DELETE may have been applied, so the record is missing because of it.
@@ -180,8 +180,7 @@ function afterAttempt(old: State, lastAttempt: JudgedWrite, situation: Situation
   if (isCreate && aim === 'find-out') return endAsAnswered(state);
   const retry = retriesFrom && tryAgain(state, retriesFrom, situation, error);
   if (retry) return retry;
-  const canFollow =
-    aim === 'confirm' ? (state.id ?? lastAttempt.id) !== undefined : situation.remainingMs > 0;
+  const canFollow = aim === 'confirm' ? (state.id ?? attempt.id) !== undefined : situation.remainingMs > 0;
   return aim && canFollow ? thenRead({ ...state, aim }, situation) : endAsAnswered(state);
 }
 

@@ -131,9 +131,7 @@ export function endWithoutSuccess(
   const { code, ...text } = why ?? lastAttempt?.reason ?? { code: 'unread', message: 'no answer came' };
   const error = doubt ? (lastAttempt?.error ?? cause) : (cause ?? lastAttempt?.error);
   const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
-  const { status, requestId }: ErrorDetails = lastAttempt
-    ? attemptDetails(lastAttempt)
-    : { ...cause?.details };
+  const { status, requestId }: ErrorDetails = { ...cause?.details, ...attemptDetails(lastAttempt) };
   const reason = { code, ...text, status, requestId, isTransient };
   return end(state, {
     outcome: doubt ? { kind: 'unknown', reason, doubt } : { kind: 'failed', reason },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countLayout } from '../../src/bulk/count-layout.ts';
+import { createCountLayout } from '../../src/bulk/count-layout.ts';
 import type { RunFlags } from '../../src/bulk/run.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
 import { parseColumnMap } from '../../src/config/keys.ts';
@@ -12,7 +12,7 @@ type Options = Partial<RunFlags> & Parameters<typeof readRows>[2] & { readonly n
 async function read(text: string, options: Options = {}) {
   const { name = 'stock.csv', skipInvalid = true, ...flags } = options;
   const inputFile = { name, path: `/${name}`, text: decodeUtf8(Buffer.from(text), name) };
-  return readRows(inputFile, countLayout(flags), { skipInvalid });
+  return readRows(inputFile, createCountLayout(flags), { skipInvalid });
 }
 
 type CountInput = Awaited<ReturnType<typeof read>>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
 import { isPerhapsApplied } from '../../src/client/answer-table.ts';
 import { senderOf } from '../../src/client/read-answer.ts';
-import { permittedDelay, retryAfter } from '../../src/client/retry.ts';
+import { permittedDelayMs, retryAfter } from '../../src/client/retry.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
@@ -10,7 +10,7 @@ const now = Date.parse('2027-01-01T00:00:00Z');
 test('the delay is random, doubles up to 30 s, and is at least Retry-After', () => {
   const limits = { retries: 50, retriesUnreachable: true };
   const delayOf = (number: number, retryAfterMs: number, random: number) =>
-    permittedDelay(number, { error: undefined, retryAfterMs }, limits, random);
+    permittedDelayMs(number, { error: undefined, retryAfterMs }, limits, random);
   expect([1, 2, 3, 4].map((number) => delayOf(number, 0, 1))).toEqual([500, 1000, 2000, 4000]);
   expect(delayOf(1, 0, 0)).toBe(0);
   expect(delayOf(50, 0, 1)).toBe(30_000);

@@ -40,7 +40,7 @@ function start(run: RunOptions = terminal) {
   const promise = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  const context = { io, liveLine: line, quiet: false, style: async () => plainStyle };
+  const context = { io, liveLine: line, isQuiet: false, style: async () => plainStyle };
   void withProgress(context, options, () => promise);
   return { state, stop, ...shown };
 }

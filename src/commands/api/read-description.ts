@@ -55,15 +55,11 @@ const usualPaths = [
  * @throws UsageError if there is none.
  * @throws CliError if the service does not answer at the URL.
  */
-async function requireDescription(
-  context: Context,
-  location: string,
-  withToken: boolean,
-): Promise<Description> {
-  const { href, origin, pathname, username, password } = new URL(location);
+async function requireDescription(context: Context, start: string, withToken: boolean): Promise<Description> {
+  const { href, origin, pathname, username, password } = new URL(start);
   if (username || password)
     throw new UsageError(
-      `api bind ${location}: the address must not carry a user name or password`,
+      `api bind ${start}: the address must not carry a user name or password`,
       'give a token with PETSTORE_TOKEN and --with-token, or a header with -H',
     );
   const isFile = /\.(json|ya?ml)$/i.test(pathname);
@@ -90,7 +86,7 @@ async function requireDescription(
   }
   const further = pathname === '/' ? '' : `search from the root with \`petstore api bind ${origin}\`, or `;
   throw new UsageError(
-    `api bind ${location}: no description found`,
+    `api bind ${start}: no description found`,
     `${further}name the URL of the OpenAPI document itself, or a file; --with-token sends the token, -v shows the requests`,
   );
 }

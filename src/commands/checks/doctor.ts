@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
 import { type Finding, findingOfError, pass, type ServiceUnderTest, warn } from '../../checks/check.ts';
-import { reachChecks } from '../../checks/check-table.ts';
+import { createReachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
@@ -31,7 +31,7 @@ async function runDoctor(context: Context): Promise<Output> {
   const own = Object.entries(findings).map(([id, found]) =>
     resultOf({ id, isPrerequisite: true }, found, options),
   );
-  const checks = reachChecks(settings.baseUrl);
+  const checks = createReachChecks(settings.baseUrl);
   const { stopped } = stop;
   const results = service
     ? await runChecks(checks, service, stopped)

@@ -155,12 +155,12 @@ async function deliver(
   files: readonly FileReport[],
   isJson: boolean,
 ): Promise<Error[]> {
-  const { io, quiet } = context;
+  const { io, isQuiet } = context;
   const stream = isJson ? io.stderr : io.stdout;
   const style = await context.style(isJson ? 'stderr' : 'stdout');
   const summary = io.env.GITHUB_STEP_SUMMARY;
   const settlements = await Promise.allSettled([
-    !(isJson && quiet) && stream.write(toHumanReport(report, style, flags.brief)),
+    !(isJson && isQuiet) && stream.write(toHumanReport(report, style, flags.brief)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
     ...files.map(async ([path, print]) => {

@@ -1,4 +1,4 @@
-import { countLayout } from '../../bulk/count-layout.ts';
+import { createCountLayout } from '../../bulk/count-layout.ts';
 import type { RunFlags } from '../../bulk/run.ts';
 import { type SessionMode, sessionMode } from '../../bulk/session.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
@@ -21,7 +21,7 @@ export async function applyCounts(
   const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
   const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
   const runFlags = toRunFlags(flags, map, mode);
-  const input = await readCheckedInput(context, path, countLayout(runFlags, contract), runFlags);
+  const input = await readCheckedInput(context, path, createCountLayout(runFlags, contract), runFlags);
   const { delivery } = flags;
   const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
   return startRun(context, runInput, flags, mode);

@@ -1,6 +1,6 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { whyNotAsked } from '../../asking.ts';
-import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
+import { type CountRow, createCountLayout } from '../../bulk/count-layout.ts';
 import type { SessionFlags } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
@@ -71,7 +71,7 @@ async function parseEdited(
   counts: ReadonlyMap<bigint, RecordValue>,
 ): Promise<CheckedInput<CountRow> | undefined> {
   const inputFile = { name: 'edit', path: undefined, text };
-  const input = await readRows(inputFile, countLayout({}), { skipInvalid: true });
+  const input = await readRows(inputFile, createCountLayout({}), { skipInvalid: true });
   const lines = text.split('\n');
   const originalLines = new Set(originalText.split('\n'));
   // The service may have counts that petstore does not write, such as -3.
