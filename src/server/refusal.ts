@@ -10,6 +10,7 @@ const statuses = {
   forbidden_origin: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   already_exists: 409,
   in_use: 409,
   precondition_failed: 412,
@@ -18,6 +19,7 @@ const statuses = {
   misdirected_request: 421,
   validation_failed: 422,
   unknown_reference: 422,
+  headers_too_large: 431,
   internal: 500,
   unavailable: 503,
 } as const;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isSafeMethod } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
@@ -87,11 +87,11 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
     }
   };
   server.on('request', respond);
-  server.on('clientError', (_, socket) => {
+  server.on('clientError', (error, socket) => {
     // The client may have gone.
     if (!socket.writable) return;
-    const { body } = new Refusal('invalid_request', 'this is not a request of HTTP/1.1').toResponse();
-    const head = `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json`;
+    const { status, body } = unreadableRequest(systemCode(error)).toResponse();
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json`;
     socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   });
   await once(server.listen({ host, port }), 'listening').catch((error) => {
@@ -109,6 +109,13 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningS
       clearTimeout(timer);
     },
   };
+}
+
+/** Returns the refusal of a request that Node's parser cannot read. @param code of the error. */
+function unreadableRequest(code: string | undefined): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('headers_too_large', 'the headers are too large');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('request_timeout', 'the request took too long');
+  return new Refusal('invalid_request', 'the request is not valid HTTP/1.1');
 }
 
 /** Returns the host for the server's URL. For a server on every address it is the loopback address of the same family. */

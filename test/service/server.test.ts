@@ -112,6 +112,15 @@ test('the server refuses a body over 1 MiB with the reason, whether its length i
   expect((await send('GET', '/pets/1')).status).toBe(200);
 });
 
+test('the server says what is wrong with a request that it cannot read', async () => {
+  const { send } = await start();
+  const answers = [await send('BREW', '/pets'), await send('GET', '/pets', { 'x-big': '.'.repeat(20_000) })];
+  expect(answers.map(({ status, body }) => [status, JSON.parse(body).code])).toEqual([
+    [400, 'invalid_request'],
+    [431, 'headers_too_large'],
+  ]);
+});
+
 test('an app that throws is a 500 without the reason, and the next request is answered', async () => {
   const defects: unknown[] = [];
   let crash = true;
