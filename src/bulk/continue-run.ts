@@ -6,7 +6,8 @@ import { countText, groupDigits, minuteText } from '../process/text.ts';
 import { type Continuation, chooseRun, findOtherRun } from './choose-run.ts';
 import { listRuns, readHeader } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
-import { openRowCount, type Run, rowCountOf } from './run.ts';
+import { openRowCount, type Run, type RunLog, rowCountOf, runName } from './run.ts';
+import { needsPlan } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
 import { readNextRuns, shardOfUndo } from './session-runs.ts';
 import { lockTarget, requireTarget } from './target.ts';
@@ -53,18 +54,18 @@ export async function continueRun(
     const other = id === undefined ? findOtherRun(context, list, verb, run) : undefined;
     return nothingOutput(context, verb, run, other, mode);
   }
-  await context.notice('summary', continuationText(verb, run));
+  await context.notice('summary', continuationText(verb, run, runs.log));
   // Awaited, because the lock is released at the end of this function.
   return await runSession(context, runs, flags, mode);
 }
 
-/** Says first which run an undo takes back, or a resume goes on with, and how many of its rows. */
-function continuationText(verb: Continuation, run: Run): string {
+/** Says which run an undo takes back, or a resume goes on with, and how many of its rows are left to do. */
+function continuationText(verb: Continuation, run: Run, { rows }: RunLog): string {
   const { id, started, header, counts } = run;
   const isUndo = verb === 'undo';
   // The text of an editor is not a file with a name.
   const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  const rowCount = isUndo ? run.perhapsWrittenCount : openRowCount(run);
+  const rowCount = isUndo ? rows.filter(needsPlan).length : openRowCount(run);
   return `${isUndo ? 'undoing' : 'resuming'} ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(rowCount)} of ${countText(rowCountOf(counts), 'row', 'rows')}`;
 }
 
@@ -77,9 +78,9 @@ function nothingOutput(
   mode: SessionMode,
 ): Output {
   const ended = verb === 'undo' ? run.undo : run;
-  const state = verb === 'resume' ? `is ${run.state}` : ended ? 'is undone' : 'has written nothing';
+  const state = ended ? `is ${run.state}` : 'has written nothing';
   const next = other
-    ? `; the last other run is ${other.id} (${other.header.name}): ${followUpCommand(context, [verb, other.id])}`
+    ? `; the last other run is ${other.id} (${runName(other.header)}): ${followUpCommand(context, [verb, other.id])}`
     : '';
   // If an undo has nothing to do, the run itself has already reported its failures.
   const notices: readonly Notice[] = [['summary', `run ${run.id} ${state}: nothing is left to do${next}`]];

@@ -12,7 +12,7 @@ import { reasonRule } from '../writes/reasons.ts';
 import { reasonOf } from '../writes/row.ts';
 import { followUpOf, rejectsCommand, type UnwrittenPart } from './follow-up.ts';
 import { failureText, groupFailures } from './row-view.ts';
-import { type RowCounts, type Run, rowCountOf, runKinds, shardName, targetName } from './run.ts';
+import { type RowCounts, type Run, rowCountOf, runKinds, runName, shardName, targetName } from './run.ts';
 import { idOfRow, type RunRow, rowName, rowStates } from './run-row.ts';
 
 /** A run after a session, and what the session did. */
@@ -90,12 +90,11 @@ export function runError(
     ...(stop ? [`stopped: ${stop.message}`] : []),
     ...(states.length > 0 ? [`${states.join(', ')} of ${countText(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
-  const subject = header.undoes === undefined ? header.name : `undo ${header.undoes}`;
   // For the kinds partial and failed the counts decide, because rows may have been written before the stop.
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
   return new CliError(
     stopKind ?? kindOf(counts, header.undoes !== undefined),
-    `${subject}: ${facts.join('; ')}`,
+    `${runName(header)}: ${facts.join('; ')}`,
     { hint, signal: stop?.details.signal, isPerhapsApplied: counts.unknown > 0 },
   );
 }

@@ -88,6 +88,11 @@ export function isSameTarget(a: Target, b: Target): boolean {
   return a.address === b.address && a.tenant === b.tenant;
 }
 
+/** The name of a run for people: that of its input, or `undo r1`. */
+export function runName({ name, undoes }: RunHeader): string {
+  return undoes === undefined ? name : `undo ${undoes}`;
+}
+
 /** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
 export function shardOf(id: bigint, count: number): number {
   return hashOf(String(id)) % count;

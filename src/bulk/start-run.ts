@@ -16,6 +16,7 @@ import {
   type RunHeader,
   type RunLog,
   rowCountOf,
+  runName,
   shardOf,
 } from './run.ts';
 import type { RunRow } from './run-row.ts';
@@ -90,7 +91,7 @@ export async function startRun(
     if (lastRun && isShared && isOpen(lastRun))
       await context.notice(
         'warning',
-        `run ${lastRun.id} (${lastRun.header.name}) is not finished; what is left: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
+        `run ${lastRun.id} (${runName(lastRun.header)}) is not finished; what is left: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
       );
   }
   // Awaited, because the lock is released at the end of this function.

@@ -98,6 +98,7 @@ stories({
     ['undo r1 --yes --concurrency 1', '4: applied 1'],
     healed,
     ['resume r1 --yes', '2:', 'resume r1: run r2 has begun to undo it'],
+    [apply, '0: applied 2, unchanged 1', /run r2 \(undo r1\) is not finished/],
   ],
   'a resume has only the guards that it is given': [
     {
