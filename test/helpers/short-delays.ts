@@ -1,3 +1,6 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
 // Tests look at what is sent again, and seldom at when: the delays between the attempts of this process are a fiftieth of what they
 // can be. Child processes wait as users do.
 
@@ -6,3 +9,7 @@ const shared = globalThis as { wholeRandom?: () => number };
 shared.wholeRandom ??= Math.random;
 const { wholeRandom } = shared;
 Math.random = () => wholeRandom() / 50;
+
+// Nor does this process wait until a file is on the disk. The simulator says what a power cut takes away without that.
+fs.fsyncSync = () => {};
+syncBuiltinESMExports();
