@@ -7,8 +7,8 @@ import { type DocumentedResponse, type Operation, operations, type TokenHeader }
 import type { HiddenFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
 
-/** The reason why a service lacks an operation if nothing in its description fits. Another operation there may still do the same. */
-export const whyNotDescribed = 'nothing in its description fits by method, path and schemas';
+/** The reason why a service lacks an operation that its description does not show. Another operation there may still do the same. */
+export const whyNotDescribed = 'no operation of the description has a fitting method, path and schemas';
 
 /** The operations of the table that a service offers, and the reasons why it lacks the rest. */
 export interface Contract {
@@ -95,8 +95,8 @@ export function fieldBounds(
 }
 
 /**
- * Returns the value of a field that a record leaves out. Every order is complete or open, but a pet may have no status, if the service
- * does not say which one is meant.
+ * Returns the value that a field has in a record that leaves it out: an order is then not complete, and a pet has the default status
+ * of the description. Undefined if there is no default.
  */
 export function defaultOf({ noun, recordForm }: Operation, name: string): JsonValue | undefined {
   const fields: readonly Field[] = nouns[noun].fields;

@@ -27,7 +27,7 @@ export interface Field {
   readonly isRequired?: true;
   /** True if the program asks for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
-  /** The value of a record without the field, of every service. The description of a service may state other defaults. */
+  /** The value that a record without the field has at every service. The description of a service may state further defaults. */
   readonly default?: boolean;
 }
 

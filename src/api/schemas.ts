@@ -24,7 +24,7 @@ export function componentReference(kind: 'schemas' | 'responses', name: string) 
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** A function, because a union of schemas would be slower, and it checks every answer. */
+/** A custom check, because it checks every answer, and a union of schemas would be slower. */
 const integer = v.custom<number | bigint>(
   (value) => typeof value === 'bigint' || Number.isInteger(value),
   'must be an integer',

@@ -201,7 +201,7 @@ export function lossObstacle(
   });
   if (lost.length === 0) return undefined;
   return {
-    why: `it replaces the record, and ${tableRead.id} does not show its ${joinFirst(lost, 5)} as it takes it`,
+    why: `it replaces the record, and ${tableRead.id} does not show these fields in the same form: ${joinFirst(lost, 5)}`,
   };
 }
 

@@ -66,6 +66,6 @@ function writeNewRejects(
 }
 
 function toUnknown(doubt: Doubt): Outcome {
-  const message = 'an earlier session may have sent it, and petstore was stopped before the record was read';
+  const message = 'an earlier command may have sent it, and petstore was stopped before it read the record';
   return { kind: 'unknown', reason: { code: 'interrupted', message }, doubt };
 }

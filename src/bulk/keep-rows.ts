@@ -36,7 +36,7 @@ function rowsOfMark({ rowsToWrite, concurrency, canReadEach }: KeeperOptions, fr
 
 /** Keeps the rows of a session. */
 interface SessionKeeper extends Required<RowKeeper<RunRow>> {
-  /** `ended`: all rows that have an outcome. */
+  /** `ended`: the number of all rows that have an outcome. */
   readonly counts: { readonly ended: number; readonly failed: number; readonly unknown: number };
   /** Keeps the outcomes that still wait. Call it at the end. */
   flush(): Promise<void>;

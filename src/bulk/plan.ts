@@ -121,7 +121,7 @@ async function readAll(
   // A list may have fields of its own, and shorter texts. So it shows no record that must be as expected.
   const mayBeListed = ({ intent }: RunRow) =>
     isAllListed || (intent.kind !== 'remove' && requiredValue(intent) === undefined);
-  // It may have null for a field that only the record itself shows.
+  // A list may have null for a field that only the record itself shows.
   const isListed = (row: RunRow, { fields }: ServiceRecord) =>
     isAllListed ||
     (mayBeListed(row) &&

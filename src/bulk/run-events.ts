@@ -124,7 +124,7 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
 }
 
 /**
- * Completes a plan of a run. A later plan in which no row is written or unchanged is none for other runs.
+ * Completes a plan of a run. A later plan that neither writes a row nor finds one unchanged does not count for other runs.
  *
  * @param planNumber as in `RunNumbers`.
  */
@@ -132,7 +132,7 @@ export function endPlan(log: RunLog, rows: readonly RunRow[], planNumber: number
   let isEmpty = true;
   for (const row of rows) {
     log.marked.delete(row.line);
-    // A plan that has found the value of a row there has decided it too.
+    // A row that the plan has found unchanged counts as planned too.
     if (outcomeOf(row) && row.state.kind !== 'unchanged') continue;
     row.planNumber = planNumber;
     isEmpty = false;

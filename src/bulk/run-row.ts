@@ -8,7 +8,7 @@ import { type Row, type RowState, reasonOf, unprocessed } from '../writes/row.ts
 export interface RunRow extends Row {
   /** The line of the input, from 1. A row of an undo has the line of the row that it takes back. */
   readonly line: number;
-  /** The number of the last plan that was to write the row, or found its value there; 0 before the first. */
+  /** The number of the last plan that was to write the row, or found it unchanged; 0 before the first. */
   planNumber: number;
   state: RowState;
   /** The value that the last plan read, of an uncertain row. Its `planned` keeps the value from before the first attempt. */

@@ -161,7 +161,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
         recordsRead += 1;
       }),
     );
-    // A count of a deleted pet that cannot be read is left out. After a stop that would hide why.
+    // After a stop the counts of deleted pets may be missing, and the plan would not say why.
     if (stop.cause) throw stop.cause;
     return { sources, plan, guardError: guardErrorOf(log, plan, flags) };
   } catch (error) {

@@ -81,7 +81,7 @@ function toOutcome(
     throw new UsageError(`run ${runId} has no row ${name}`, `\`petstore runs show ${runId}\` lists its rows`);
   if (row.state.kind !== 'unknown' && !isLeft(row))
     throw new UsageError(
-      `run ${runId}: row ${name} is ${row.state.kind}: only an unknown row, or one that is left, can be settled`,
+      `run ${runId}: row ${name} is ${row.state.kind}; only a row that is unknown or still to be written can be settled`,
     );
   const isCreate = row.intent.kind === 'create';
   if (!isCreate && madeId !== undefined)

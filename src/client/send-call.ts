@@ -144,7 +144,7 @@ async function sendRequest(
     return { isSent, response };
   } catch (thrown) {
     const error = thrown as Error;
-    // A proxy that fails has not forwarded the request. A route may be lost later.
+    // A proxy that fails has not forwarded the request. Any other error may come after the service has received it.
     const isOfProxy = error instanceof CliError && error.details.noAnswer === 'proxy';
     return { isSent: isSent && !isOfProxy, error };
   }

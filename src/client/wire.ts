@@ -75,7 +75,7 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
     const value = categoryParts ? toWireCategory(values, categoryParts) : ourValue;
     if (value === undefined) {
       if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
-        throw new UsageError(`${name} cannot be removed: ${id} of the service takes only changes`);
+        throw new UsageError(`${name} cannot be removed: ${id} of the service is a PATCH`);
       continue;
     }
     requireTaken(operation, name);

@@ -183,7 +183,7 @@ async function runChildCommand(
 }
 
 /**
- * Passes a signal on to the command. The terminal itself sends Ctrl-C to it, and a second one may mean something else there. But a
+ * Passes a signal on to the command. The terminal itself sends Ctrl-C to the command, and a second one may mean something else. But a
  * SIGINT may also come from `kill`, so a command that goes on gets it later.
  */
 function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void {

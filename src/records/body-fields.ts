@@ -44,7 +44,7 @@ function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fi
   const addField = (text: string) => {
     const { name, value, isJson } = parseAssignment(text);
     const field = findField(noun, name);
-    // A service may call a field of its own as our column, such as a category in words.
+    // A service may have a field of its own with the name of our column, such as a category in words.
     if (field && (field.name === name || takesField(operation, field.name)))
       throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
     if (name === 'id' && operation.method !== 'POST')

@@ -31,7 +31,7 @@ export async function editRecord(context: Context, noun: Noun, idOrName: IdOrNam
     originalText: (await loadYaml()).print(editableFields(shown)),
     parse: (text) => parseChanges(access, id, shown, text),
     async send(value) {
-      // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
+      // The record must be as it was shown, and must still lack the fields that are added: no change by others is overwritten.
       const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
       const intent = { kind: 'set', value, expected: { ...absent, ...shown.fields } } as const;
       return writeRecords(access, [{ id, intent }]);

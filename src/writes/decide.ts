@@ -110,7 +110,7 @@ function decideUncertain(
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
   const mayBeOthers = intent.kind === 'add' && after !== null && doubt === 'refused';
   if (isMetBy(after, now, defaults)) return mayBeOthers ? changed : applied;
-  // If it was to be created, somebody else has: an undo could not tell what to set it back to.
+  // The record was to be created, and somebody else has created it: an undo would not know which value to restore.
   return before !== null && now !== null && isPlainSet(intent) ? writeAgain : changed;
 }
 

@@ -34,7 +34,7 @@ type ReadEvent = Extract<Event, { kind: 'read' }>;
 export interface Situation {
   readonly abilities: Abilities;
   readonly limits: CallLimits;
-  /** True if a success without a record is believed. To read each back would take the whole list, and the list has confirmed one. */
+  /** True if a success without a record is believed: the list has confirmed one, and to read each back would take the whole list. */
   readonly believesEmpty: boolean;
   /** The time until the deadline of a command, in milliseconds. */
   readonly remainingMs: number;
@@ -82,7 +82,7 @@ function begin(state: State, situation: Situation): Transition {
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Transition {
   const id = state.id ?? state.lastAttempt?.id;
-  // A success may be confirmed by the list: a run does that until `believesEmpty`.
+  // A success may be confirmed by the list. A run does that until it believes a success without a record.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError, 'unbound')
@@ -108,7 +108,7 @@ function tryAgain(
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
   const { intent, planned, doubt, aim } = state;
   const again = { ...state, retries };
-  // An uncertain row is read before each attempt, and so is one whose record may have changed during the delay. A create has none yet.
+  // An uncertain row is read before each attempt, and so is one whose record may have changed during the delay. A create has no record to read.
   const mayBeStale = abilities.canReadEach && (abilities.readsFirst || !isPlainSet(intent));
   const isRead = intent.kind === 'create' ? aim === 'confirm' : to === 'read' || doubt || mayBeStale;
   return isRead || !planned ? thenRead(again, situation, delayMs) : thenWrite(again, planned, delayMs);

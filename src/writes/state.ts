@@ -112,7 +112,7 @@ export function endUnread(state: State, error: CliError, code: 'unread' | 'unbou
 
 export function endStopped(state: State): Transition {
   if (!doubtAtEnd(state)) return end(state, {});
-  const clause = 'petstore was stopped before the record was read';
+  const clause = 'petstore was stopped before it read the record';
   return endWithoutSuccess(state, { code: 'interrupted', message: withClause(state, clause) });
 }
 

@@ -371,7 +371,7 @@ test.each<[Intent, Verdict, last: Event, outcome: string, text?: string]>([
 
 test('a stop after a success without a record does not say that no answer came', () => {
   const { outcome } = follow(set, [read(5), answer('empty', 204), stopped]);
-  const message = 'petstore was stopped before the record was read';
+  const message = 'petstore was stopped before it read the record';
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'interrupted', message } });
 });
 

@@ -226,14 +226,14 @@ test('a create leaves out an id that its schema requires, and --field gives one'
   ]);
 });
 
-testWith('sed')('an edit cannot delete a field where the service takes only changes', async () => {
+testWith('sed')('an edit cannot remove a field where the update is a PATCH', async () => {
   const dogs = { id: 1, name: 'Dogs', description: 'large' };
   await using service = await recordingServer({ '/categories/1': dogs });
   const lines = ['Category: id# name description', 'GET /categories/{id} -> Category'];
   const description = describeLines(...lines, 'PATCH /categories/{id} Category -> Category');
   const { run } = await bindTo(service, description, { env: { EDITOR: 'sed -i /description/d' } });
   expect(await run('categories edit 1')).toMatchObject(
-    failed(2, 'description cannot be removed: updateCategory of the service takes only'),
+    failed(2, 'description cannot be removed: updateCategory of the service is a PATCH'),
   );
   expect(bodies(service, 'PATCH')).toEqual([]);
   // A field without a value is not deleted.

@@ -314,7 +314,7 @@ GET /pets -> Pet[] = listPets
 POST /pets NewPet -> Pet = createPet
 GET /v2/pets/{petId} -> Pet ! getPet: no bound list or create has its path: to bind it, add --map getPet='GET /v2/pets/{petId}'
 PUT /pets/{petId}.json Pet -> Pet ! updatePet: its path has a parameter within a word
-GET /catalogue -> Category[] (allCategories) ! listCategories: nothing in its description fits by method, path and schemas
+GET /catalogue -> Category[] (allCategories) ! listCategories: no operation of the description has a fitting method, path and schemas
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else
 DELETE /inventory/{id} ! deleteInventory: its id may be the id of something else
@@ -345,7 +345,7 @@ Pet: id# name status chip
 Order: id# petId#
 InventoryUpdate: quantity#
 GET /pets -> Summary[] = listPets
-PUT /pets/{petId} Pet -> Pet ! updatePet: it replaces the record, and listPets does not show its status, chip
+PUT /pets/{petId} Pet -> Pet ! updatePet: it replaces the record, and listPets does not show these fields in the same form: status, chip
 GET /orders -> Order[] = listOrders
 PUT /orders/{orderId} Order -> Order = updateOrder
 PUT /inventory/{petId} InventoryUpdate = updateInventory
@@ -355,13 +355,13 @@ Pet: id# name chip
 NewPet: name chip
 GET /pets -> Pet[] = listPets
 GET /pets/{petId} -> {id#, name} = getPet
-PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show its chip
+PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show these fields in the same form: chip
 
 # an update that takes another form than the get shows
 Pet: id# name price# tags[]
 NewPet: name price tags[]
 GET /pets/{petId} -> Pet = getPet
-PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show its price as it takes it
+PUT /pets/{petId} NewPet ! updatePet: it replaces the record, and getPet does not show these fields in the same form: price
 
 # a category in words
 Pet: id# name status
@@ -402,7 +402,7 @@ PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInvento
 # orders of pets by another name, with last slashes
 Order: id# pet_number# customer_id# quantity#
 GET /orders/ -> Order[] ! listOrders: its Order has no field petId; pet_number may be meant: to bind it, add --map orders.petId=pet_number
-GET /categories = listCategories ! deleteInventory: nothing in its description fits by method, path and schemas
+GET /categories = listCategories ! deleteInventory: no operation of the description has a fitting method, path and schemas
 
 # orders that may be for anything
 Order: id# total# quantity#
