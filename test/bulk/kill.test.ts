@@ -138,7 +138,7 @@ test.each([
   ['before the target is locked', 0, 'lock .*\\.lock'],
   ['while the plan is kept', 1, 'write .*\\.jsonl'],
 ])('if the disk is full %s, nothing is sent and no run exists', async (_, limitKiB, what) => {
-  await using shop = await shopOf(1200);
+  await using shop = await shopOf(400);
   const { code, stderr } = await applyOnFullDisk(shop, limitKiB);
   expect(code).toBe(1);
   expect(stderr).toMatch(new RegExp(`^error: ${what}: file too large$`, 'm'));
@@ -147,13 +147,13 @@ test.each([
 });
 
 test('a full disk stops a run, which reports what it did and can be resumed', async () => {
-  await using shop = await shopOf(1200);
-  const { code, stdout, stderr } = await applyOnFullDisk(shop, 190);
+  await using shop = await shopOf(400);
+  const { code, stdout, stderr } = await applyOnFullDisk(shop, 64);
   expect(code).toBe(3);
-  expect(stdout).toContain(`applied ${shop.writes().length} of 1,200 rows`);
+  expect(stdout).toContain(`applied ${shop.writes().length} of 400 rows`);
   expect(stderr).toMatch(
-    /^error: .*: stopped: write .*\.jsonl: file too large; [\d,]+ unprocessed of 1,200 rows$/m,
+    /^error: .*: stopped: write .*\.jsonl: file too large; [\d,]+ unprocessed of 400 rows$/m,
   );
   expect(stderr).toMatch(/^hint: continue with: petstore resume /m);
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 1200 });
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 400 });
 });

@@ -20,15 +20,17 @@ import { accept } from '../network/modes.ts';
 
 const testInBash = testWith('bash');
 
-const manyRows = 60_000;
-const fewRows = 3000;
+const manyRows = 6000;
+const fewRows = 300;
 
 /** Whether the second page is missing, or an error. */
 type Mode = 'whole' | 'broken';
 
 function petsPage(rows: number): string {
-  const pet = { categoryId: 1, status: 'available', name: 'One pet of a very large shop indeed' };
-  return JSON.stringify(Array.from({ length: rows }, (_, at) => ({ id: at + 1, ...pet })));
+  const name = 'One pet of a very large shop. '.repeat(30);
+  return JSON.stringify(
+    Array.from({ length: rows }, (_, at) => ({ name, id: at + 1, categoryId: 1, status: 'sold' })),
+  );
 }
 
 let server: RecordingServer;
