@@ -2,47 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { failed, runCli } from '../helpers/run-cli.ts';
-import { handlesSignals, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-
-afterEach(() => void vi.unstubAllEnvs());
-
-function namedPipe(): string {
-  const pipe = join(temporaryFolder(), 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  return pipe;
-}
 
 /** The words and the environment of a line that may begin with `NAME=value`. */
 function readLine(line: string) {
   const [, name = 'UNUSED', value = '', words = ''] = /^(?:(\w+)=(\S+) )?(.*)$/.exec(line) ?? [];
   return { words: words.split(' '), env: { [name]: value } };
 }
-
-describe.concurrent('a signal ends at its named pipe', () => {
-  test.each([
-    ['pets create --offline --yes --from <file>', 'SIGINT', 130],
-    ['inventory apply --offline --yes <file>', 'SIGTERM', 143],
-    ['api request POST /pets --offline --input <file>', 'SIGHUP', 129],
-    ['api bind <file>', 'SIGINT', 130],
-    ['PETSTORE_CA_CERT=<file> pets list --base-url https://127.0.0.1:1', 'SIGTERM', 143],
-    ['PETSTORE_CLIENT_CERT=<file> pets list --base-url https://127.0.0.1:1', 'SIGTERM', 143],
-  ] as const)('%s', async (line, signal, code) => {
-    const pipe = namedPipe();
-    const cwd = join(pipe, '..');
-    const { words, env } = readLine(line.replace('<file>', pipe));
-    const child = startCli(words, { cwd, env: { PETSTORE_STATE_DIR: join(cwd, 'state'), ...env } });
-    const outcome = outcomeOf(child);
-    await handlesSignals(child);
-    await sleep(300);
-    child.kill(signal);
-    const stderr = 'error: interrupted\n';
-    expect(await outcome).toMatchObject({ code, stderr });
-  });
-});
 
 test.each([
   'inventory apply /dev/zero --offline --yes',
@@ -64,7 +32,8 @@ function apply(path: string, stdin = '') {
 }
 
 test('stdin, a named pipe and an open file can be an input', async () => {
-  const pipe = namedPipe();
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
   void writeFile(pipe, rows);
   const open = openSync(join(temporaryFolder(), 'stock.csv'), 'w+');
   onTestFinished(() => closeSync(open));

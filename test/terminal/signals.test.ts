@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,6 +55,26 @@ test.concurrent.each([
     expect(await outcome).toMatchObject({ code, stdout: '', stderr: 'error: interrupted\n' });
   },
 );
+
+const list = 'pets list --base-url https://127.0.0.1:1';
+
+test.concurrent.each([
+  ['pets create --offline --yes --from pipe', {}, 'SIGINT', 130],
+  ['inventory apply --offline --yes pipe', {}, 'SIGTERM', 143],
+  ['api request POST /pets --offline --input pipe', {}, 'SIGHUP', 129],
+  ['api bind pipe', {}, 'SIGINT', 130],
+  [list, { PETSTORE_CA_CERT: 'pipe' }, 'SIGTERM', 143],
+  [list, { PETSTORE_CLIENT_CERT: 'pipe' }, 'SIGTERM', 143],
+] as const)('%s %j at its named pipe is ended by %s', async (line, env, signal, code) => {
+  const cwd = temporaryFolder();
+  execFileSync('mkfifo', [join(cwd, 'pipe')]);
+  const child = startCli(line.split(' '), { cwd, env: { PETSTORE_STATE_DIR: join(cwd, 'state'), ...env } });
+  const outcome = outcomeOf(child);
+  await handlesSignals(child);
+  await sleep(300);
+  child.kill(signal);
+  expect(await outcome).toMatchObject({ code, stderr: 'error: interrupted\n' });
+});
 
 test.concurrent('Ctrl-C ends the parsing of a long description with exit code 130', async () => {
   const folder = temporaryFolder();
