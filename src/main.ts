@@ -55,7 +55,6 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
 
 type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'stop' | 'flags' | 'settings'>;
 
-/** Makes the context of a command. */
 function createContext(parts: ContextParts, notices: Notices): Context {
   const { io, flags, settings } = parts;
   const openClient = memoize(async (purpose: ClientPurpose) => {

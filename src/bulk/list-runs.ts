@@ -117,7 +117,7 @@ export function journalPath(folder: string, id: string): string {
 }
 
 function noRunError(id: string): UsageError {
-  return new UsageError(`run ${id}: no such run`, '`petstore runs` lists all of them');
+  return new UsageError(`run ${id}: no such run`, '`petstore runs` lists all runs');
 }
 
 /** Reads the ids of all runs, the newest first. */

@@ -211,7 +211,7 @@ export function numbersOf({ header, rows, invalid, planNumber, rejects }: RunLog
   return { counts, leftCount, perhapsWrittenCount, planNumber, rejects };
 }
 
-/** Returns the number of rows. */
+/** Returns the number of rows of an input, with the invalid and the skipped ones. */
 export function rowCountOf(counts: RowCounts): number {
   return rowStates.reduce((sum, state) => sum + counts[state], 0);
 }

@@ -36,7 +36,7 @@ async function nameOfStore(path: string): Promise<string> {
   return readStoreId(path) ?? realFile(path);
 }
 
-/** Returns a base URL as all of its spellings give it. */
+/** Returns the plain spelling of a base URL. All of its spellings give the same. */
 function plainAddress(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // `URL` has already lower-cased the host and dropped a default port.

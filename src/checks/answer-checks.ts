@@ -176,7 +176,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const secured = gets.filter(({ credential }) => credential === 'required');
   const isDeclared = secured.length > 0;
   if (!isDeclared && client.credentialSource === undefined)
-    return skip('no security is declared, and no token given');
+    return skip('no security is declared, and no token is given');
   const operations = isDeclared
     ? secured
     : [reachOperation(gets)].filter((operation) => operation !== undefined);

@@ -45,7 +45,7 @@ export function parseCondition(text: string, flag: string): Condition {
     const match = comparison.exec(rest);
     if (!match)
       throw new UsageError(
-        `${flag} '${text}': this is not a part of a condition, at '${shorten(rest, 100)}'`,
+        `${flag} '${text}': '${shorten(rest, 100)}' is not a part of a condition`,
         `write ${grammar}`,
       );
     const { part = '', operator = '', quoted, bare = '' } = match.groups ?? {};

@@ -16,8 +16,8 @@ export interface Argument<Value = unknown> {
   readonly syntax: string;
   readonly summary: string;
   /**
-   * Parses a text. `soFar` is the value that a repeated flag or argument has from its earlier texts. A flag without a value has
-   * no parser.
+   * Parses a text. `soFar` is the value that a repeated flag or argument has from its earlier texts. A flag that can only be given or
+   * not has no parser.
    *
    * @throws UsageError that names the flag or argument.
    */

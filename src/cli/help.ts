@@ -154,7 +154,6 @@ function flagTable(flags: Readonly<Record<string, Flag>>): string {
 
 const helpWidth = 80;
 
-/** Lays out a block. */
 function blockText(block: Block): string {
   if (typeof block === 'string') return fold(block, helpWidth);
   // A single long term must not push all meanings to the right.
@@ -168,7 +167,6 @@ function blockText(block: Block): string {
   return lines.join('\n');
 }
 
-/** Breaks a text at spaces. */
 function fold(text: string, room: number): string {
   return new Help().boxWrap(text, room);
 }

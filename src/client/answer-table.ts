@@ -174,7 +174,7 @@ export function isDeniedStatus(status: number | undefined): boolean {
   return statusRules.get(status)?.kind === 'auth';
 }
 
-/** Returns true if a service itself answers so for a page after the last one. An empty 404 or a text may be a gateway's. */
+/** Returns true if a service itself gives this answer to a page after the last one. An empty 404 or a text may be a gateway's. */
 export function isAfterLast({ details: { status, sender } }: CliError): boolean {
   return status === 204 || (sender === 'service' && (status === 404 || status === 416));
 }

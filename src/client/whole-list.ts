@@ -136,7 +136,7 @@ async function askFurther(
     return { kind: 'cut', why: `it answers ${count} records, and refuses ${limit.wireName}=${larger}` };
   } catch (error) {
     if (!(error instanceof CliError) || isInterruption(error)) throw error;
-    const why = `the service was asked for ${larger} records: ${error.message}`;
+    const why = `a request for ${larger} records failed: ${error.message}`;
     return { kind: 'cut', why, isTransient: true };
   }
 }

@@ -25,7 +25,7 @@ const list = verb({
     pet: referenceFlag('pets', 'only orders of this pet'),
     complete: flag('--complete', 'only orders that are complete'),
     open: flag('--open', 'only orders that are not complete', { conflicts: ['complete'] }),
-    overdue: flag('--overdue', 'only open orders whose ship date (a day in UTC) is over', {
+    overdue: flag('--overdue', 'only open orders whose ship date (a day in UTC) has passed', {
       conflicts: ['complete'],
     }),
     dueBefore: value('--due-before <date>', 'only open orders that ship before this date', {

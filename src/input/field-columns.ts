@@ -17,7 +17,7 @@ export interface ColumnRules {
   readonly exported?: readonly string[];
   /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
-  /** A key by which a printed record is known. Its further keys are accepted, because the service may have added them. */
+  /** A key that only a printed record has. Further keys beside it are accepted, because the service may have added them. */
   readonly printedKey?: string | undefined;
   /** The hint for a field without a column. */
   readonly missingHint?: string;

@@ -144,7 +144,7 @@ export function isOpenOrder({ complete }: RecordOf<'orders'>): boolean {
   return complete !== true;
 }
 
-/** Returns true if an order is open and overdue: the day of its ship date, in UTC, is over. */
+/** Returns true if an order is open and overdue: the day of its ship date, in UTC, has passed. */
 export function isOverdue(order: RecordOf<'orders'>): boolean {
   return isDueBefore(order, new Date().setUTCHours(0, 0, 0, 0));
 }

@@ -57,7 +57,7 @@ describe('a binding', () => {
     expect(result.stderr).toContain('all 20 operations bound as built in, below http://service.test; stored');
     const { stderr } = await run(['api', 'bind', await file('sparse.json', sparse), '--dry-run']);
     expect(stderr).toContain(
-      'warning: this binding has fewer operations than the previous one (2 instead of 20): ',
+      'warning: this binding has fewer operations than the previous one (2 instead of 20), whose',
     );
   });
 

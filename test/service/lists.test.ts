@@ -140,9 +140,9 @@ test('a list may be cut, and may be asked again, if nothing shows whether it has
     ...anyLimit,
   });
   const { run } = await bindTo(service);
-  expect((await run('pets list -o ids')).stderr).toContain('the service was asked for 3 records: ');
+  expect((await run('pets list -o ids')).stderr).toContain('a request for 3 records failed: ');
   expect(await run('inventory export')).toMatchObject(
-    failed(6, 'the list may be incomplete: the service was'),
+    failed(6, 'the list may be incomplete: a request'),
   );
 });
 

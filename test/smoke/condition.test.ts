@@ -45,13 +45,16 @@ test('a condition on a path without a status needs a 2xx', () => {
 const grammar = expect.stringMatching(/^write \[GET path\] .*see `petstore help checks`$/);
 
 test.each([
-  ['', "at ''"],
-  ['POST /pets 201', "at 'POST /pets 201'"],
-  ['GET ftp://elsewhere.example/health 200', "at 'GET ftp://elsewhere.example/health 200'"],
-  ['GET /health 200 204', "at '204'"],
-  ['x-commit=4f2a9c1', "at 'x-commit=4f2a9c1'"],
-  ['/status=not ok', "at 'ok'"],
-  ['200 GET /health', "at 'GET /health'"],
+  ['', ": '' is not a part of a condition"],
+  ['POST /pets 201', ": 'POST /pets 201' is not a part of a condition"],
+  [
+    'GET ftp://elsewhere.example/health 200',
+    ": 'GET ftp://elsewhere.example/health 200' is not a part of a condition",
+  ],
+  ['GET /health 200 204', ": '204' is not a part of a condition"],
+  ['x-commit=4f2a9c1', ": 'x-commit=4f2a9c1' is not a part of a condition"],
+  ['/status=not ok', ": 'ok' is not a part of a condition"],
+  ['200 GET /health', ": 'GET /health' is not a part of a condition"],
 ])('%j is refused, with the place where it stopped and the grammar', (text, why) => {
   const parse = () => parseCondition(text, '--wait-for');
   expect(parse).toThrow(`--wait-for '${text}': `);

@@ -86,7 +86,7 @@ function warningsOfLoss({ io, settings }: Context, origin: string, count: number
     const { size } = readBoundContract(io, origin, settings)?.operations ?? new Map();
     if (count >= size) return [];
     const counts = `${count} instead of ${size}`;
-    const text = `this binding has fewer operations than the previous one (${counts}): its --map flags are not kept, so give them again`;
+    const text = `this binding has fewer operations than the previous one (${counts}), whose --map flags are not kept: give them again`;
     return [['warning', text]];
   } catch (error) {
     if (error instanceof InputError) return [];
@@ -190,7 +190,7 @@ function remarksOfRoutes(routes: readonly Route[], { operations: bound }: Contra
   const used = new Set(Array.from(bound.values(), routeText));
   const unused = routes.map(routeText).filter((route) => !used.has(route));
   if (unused.length === 0 || bound.size === operationIds.length) return [];
-  return [['note', `not used of the description: ${joinFirst(unused, 12)}`]];
+  return [['note', `routes of the description that are not used: ${joinFirst(unused, 12)}`]];
 }
 
 /** Returns the error for our operations that several operations of the description fit. */
