@@ -141,9 +141,7 @@ test('a list may be cut, and may be asked again, if nothing shows whether it has
   });
   const { run } = await bindTo(service);
   expect((await run('pets list -o ids')).stderr).toContain('a request for 3 records failed: ');
-  expect(await run('inventory export')).toMatchObject(
-    failed(6, 'the list may be incomplete: a request'),
-  );
+  expect(await run('inventory export')).toMatchObject(failed(6, 'the list may be incomplete: a request'));
 });
 
 test('a list without ids is read to its end by its links, although pages are alike', async () => {
