@@ -20,7 +20,6 @@ import type { SessionRuns } from './session-runs.ts';
 export interface Plan {
   /** The rows that the session looked at. */
   readonly rows: readonly RunRow[];
-  /** The rows that will be written. */
   readonly rowsToWrite: readonly RunRow[];
   /** The invalid records, in the first plan of a run. */
   readonly invalid: readonly InvalidRecord[];

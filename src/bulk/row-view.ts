@@ -46,7 +46,6 @@ export function placeOf(format: RunHeader['format'], line: number): string {
   return `${unitOf(format)} ${line}`;
 }
 
-/** The row of an invalid record. */
 function toInvalidRow({ line, message }: InvalidRecord): PrintedRow {
   const none = { petId: undefined, id: undefined, before: undefined, after: undefined, change: undefined };
   return {

@@ -109,7 +109,6 @@ export function setPlan(row: RunRow, { planned, lastRead, state }: RowPlan): voi
   row.state = state;
 }
 
-/** Returns the event that plans a row. */
 export function toPlanEvent(row: RunRow): EventOf<'plan'> {
   const { line, id, intent, planned, state, entryCount, text } = row;
   return { kind: 'plan', line, id, intent, planned, state, entryCount, text };

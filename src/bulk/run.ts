@@ -178,7 +178,6 @@ export function setsValues({ kind, flags }: RunHeader): boolean {
   return runKinds[kind].operation === 'update' && kind !== 'undo' && !flags.relative;
 }
 
-/** Creates the log of a new run. */
 export function createLog(
   header: RunHeader,
   rows: readonly RunRow[],

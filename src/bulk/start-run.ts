@@ -24,7 +24,6 @@ import { routesOf } from './same-service.ts';
 import { runSession, type SessionFlags, sessionMode } from './session.ts';
 import { lockTarget, requireTarget } from './target.ts';
 
-/** The parts of a run. */
 interface RunParts {
   readonly kind: RunHeader['kind'];
   readonly noun: NounName;

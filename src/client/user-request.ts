@@ -76,7 +76,7 @@ export function requireHeader({ name, value, givenBy }: Header): string {
 /** Headers that replace headers of the client. The value undefined removes a header. */
 export type HeaderChanges = Readonly<Record<string, string | undefined>>;
 
-/** An arbitrary request. */
+/** A request that no operation describes. */
 export interface RawRequest {
   readonly method: string;
   /** Path below the base URL, or an absolute URL of the same origin. */

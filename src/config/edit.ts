@@ -12,7 +12,6 @@ interface ConfigDraft {
   [key: string]: JsonValue | undefined;
 }
 
-/** A value in the config file. */
 type StoredValue = string | number | boolean;
 
 /**

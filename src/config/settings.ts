@@ -17,7 +17,6 @@ import {
   variableName,
 } from './keys.ts';
 
-/** The settings of the command line. */
 interface SettingFlags extends KeyFlags {
   readonly profile?: string | undefined;
   readonly offline?: boolean | undefined;

@@ -30,7 +30,6 @@ export function integerFrom(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** Parses a count. */
 export const parseQuantity = integerFrom(0);
 
 /** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError for any other text. */

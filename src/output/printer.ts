@@ -168,7 +168,6 @@ async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGener
 /** The most records whose text is in memory at once. */
 const recordsAtOnce = 1000;
 
-/** Yields records in pages. */
 export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
   let page: Entity[] = [];
   for (const record of records) {

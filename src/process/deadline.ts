@@ -17,7 +17,6 @@ export interface Cancellation {
 
 /** The limits of a piece of work: a time, signals, or both. */
 interface Limits {
-  /** The time limit in milliseconds. */
   readonly limitMs?: number;
   /** Makes the error of work that takes longer. */
   createTimeoutError?(): unknown;

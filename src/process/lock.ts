@@ -31,7 +31,6 @@ export function takeLock(path: string, waitMs = 30_000, work = ''): Promise<() =
   return acquire(lockOf(path), monotonicMs() + waitMs, work);
 }
 
-/** The process that holds a lock. */
 interface LockHolder {
   /** Its id, and where it runs if that is elsewhere: `4711 of build-7 pid:[4026531836]`. */
   readonly process: string;

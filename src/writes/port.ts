@@ -23,7 +23,6 @@ export interface Abilities extends WriteAbilities, Required<HiddenFields> {
   readonly isEmbedded: boolean;
 }
 
-/** A reading of one record. */
 export interface Reading {
   /** The record, unless the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
