@@ -15,7 +15,7 @@ export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** The reasons why operations are missing, clauses. They name the flag if `--map` can bind one. */
   readonly missing: ReadonlyMap<OperationId, string>;
-  /** The header of the token, from the description's security schemes. If it names none, the settings do. */
+  /** The header of the token, from the description's security schemes. Without it, the settings name the header. */
   readonly tokenHeader?: TokenHeader | undefined;
   /** The origin to which a binding applies. */
   readonly origin?: string | undefined;

@@ -9,7 +9,7 @@ import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
 import { boundIn, type Matches, matchOperations, readOf } from './match.ts';
 import { isParameter, readPath } from './path-words.ts';
-import { shownRecord, type TableOperation } from './wire-form.ts';
+import { shownRecord, type TableOperation } from './record-form.ts';
 
 /** The values of `--map`. */
 export interface Maps {

@@ -6,7 +6,6 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, listOf, objectOf, referencesIn, referentOf } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import type { Shape } from './schema.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -14,7 +13,8 @@ import {
   keyFieldsOf,
   recordsIn,
   type TableOperation,
-} from './wire-form.ts';
+} from './record-form.ts';
+import type { Shape } from './schema.ts';
 
 /**
  * Makes an operation of the contract from one of the table and one of the document.

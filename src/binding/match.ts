@@ -5,8 +5,8 @@ import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
 import { countObstacle, isNumberKind, lossObstacle, mapFlagFor, obstacleTo } from './obstacles.ts';
 import { idParameterOf, isParameter, nounOfSchema, type PathForm } from './path-words.ts';
+import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-form.ts';
 import type { Shape } from './schema.ts';
-import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
 // what `delete` deletes.

@@ -4,7 +4,6 @@ import { joinFirst, withArticle } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
 import { singularWords } from './path-words.ts';
-import type { Shape } from './schema.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -13,7 +12,8 @@ import {
   recordsIn,
   shownRecord,
   type TableOperation,
-} from './wire-form.ts';
+} from './record-form.ts';
+import type { Shape } from './schema.ts';
 
 // Says why the program could not call an operation as one of the table, by its parameters, its body and its answer. These rules
 // hold for a route of --map too.

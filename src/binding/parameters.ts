@@ -5,9 +5,9 @@ import { compactName } from '../process/text.ts';
 import { listOf, objectOf } from './description.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { singularWords } from './path-words.ts';
+import type { TableOperation } from './record-form.ts';
 import type { Shape } from './schema.ts';
 import { isFieldName } from './security.ts';
-import type { TableOperation } from './wire-form.ts';
 
 // The name and the type of a query parameter decide its role: one of our filters, or a part in the paging of a list. A parameter
 // has at most one role, and a role has at most one parameter.

@@ -89,8 +89,8 @@ function resumeErrorOf(context: CommandFlags, list: RunList, run: Run): UsageErr
 }
 
 /**
- * Finds a run of the noun that has planned later than a run that sets, and may have planned the same records. A run without open rows
- * has none: its next session only writes its rejects and its end.
+ * Finds a run of the noun that has planned later than a run that sets, and may have planned the same records. A run without open
+ * rows goes on in any case: its next session only writes its rejects and its end.
  */
 function findLaterRun(list: RunList, run: Run): Run | undefined {
   const { noun, target, flags } = run.header;

@@ -5,7 +5,7 @@ import type { Output } from '../output/printer.ts';
 import { countText, groupDigits, minuteText } from '../process/text.ts';
 import { type Continuation, chooseRun, findOtherRun } from './choose-run.ts';
 import { listRuns, readHeader } from './list-runs.ts';
-import { runError, toRunJson } from './report.ts';
+import { runErrorOf, toRunJson } from './report.ts';
 import { openRowCount, type Run, type RunLog, rowCountOf, runName } from './run.ts';
 import { needsPlan } from './run-row.ts';
 import { runSession, type SessionFlags, type SessionMode, sessionMode, sessionView } from './session.ts';
@@ -89,6 +89,6 @@ function nothingOutput(
     text: '',
     data: mode === 'write' ? toRunJson(ended ?? run) : [],
     notices,
-    error: ended && runError(ended),
+    error: ended && runErrorOf(ended),
   };
 }

@@ -206,8 +206,8 @@ export function valueBefore(row: RunRow): RecordValue | undefined {
 }
 
 /**
- * The exact change of a count by a row. A missing record counts as 0. Fields of records have none, and neither has a row that no plan
- * writes.
+ * Returns the exact change of a count by a row. A missing record counts as 0. Undefined for the fields of a record, and for a row that
+ * no plan writes.
  */
 export function changeOf(row: RunRow): number | bigint | undefined {
   const [before, after] = [valueBefore(row) ?? 0, row.planned?.after ?? 0];

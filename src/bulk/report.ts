@@ -77,7 +77,7 @@ function toReportJson(report: Report, next: string | undefined, undo: string | u
 }
 
 /** Returns the error of a session or of a finished run. There is none if every row is applied, unchanged, booked or skipped. */
-export function runError(
+export function runErrorOf(
   { header, counts }: Pick<Run, 'header' | 'counts'>,
   stop?: CliError | undefined,
   hint?: string | undefined,
@@ -139,7 +139,7 @@ const namedColumns = [
 /** The columns of a run, in the list of runs and in the report of a session. */
 export const runsView: View<JsonObject> = { plural: 'runs', columns: [...shownColumns, ...namedColumns] };
 
-/** Returns the output of a session: its summary, its notes, and the error of `runError`. */
+/** Returns the output of a session: its summary, its notes, and the error of `runErrorOf`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { run, rows, stop, rejects, loss } = report;
   const { id, header, perhapsWrittenCount } = run;
@@ -147,7 +147,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const next = followUpOf(context, run, rows, loss?.part);
   const canUndo = runKinds[header.kind].canBeUndone && perhapsWrittenCount > 0 && loss?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
-  const error = runError(run, stop, reportHint(context, report, next?.hint));
+  const error = runErrorOf(run, stop, reportHint(context, report, next?.hint));
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
   const notices: Notice[] = [];
   if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);

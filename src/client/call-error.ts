@@ -13,7 +13,7 @@ import { readErrorBody } from './read-answer.ts';
 import { invalidResponse } from './transport/response.ts';
 
 /** Returns the error of a response by its status alone. A success has none. */
-export function responseError(soFar: CallSoFar, response: HttpResponse): CliError | undefined {
+export function responseErrorOf(soFar: CallSoFar, response: HttpResponse): CliError | undefined {
   const { call, attempts } = soFar;
   const { status } = response;
   const { operation, request } = call;

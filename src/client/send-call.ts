@@ -13,7 +13,7 @@ import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
-import { callDetails, callError, responseError } from './call-error.ts';
+import { callDetails, callError, responseErrorOf } from './call-error.ts';
 import { readResult, senderOf } from './read-answer.ts';
 import { permittedDelayMs, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
@@ -57,7 +57,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
       if (error || !response) throw error;
       const { status, headers, body } = response;
       // Not by a spread: V8 takes 10 µs for one with further members (`bench/README.md`).
-      const answerError = responseError({ call, attempts }, response);
+      const answerError = responseErrorOf({ call, attempts }, response);
       return { call, attempts, request, status, headers, body, error: answerError };
     }
   } catch (thrown) {

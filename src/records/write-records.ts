@@ -18,7 +18,7 @@ import { type RecordAccess, recordsOutput } from './access.ts';
 
 interface RowResult {
   readonly row: Row;
-  /** A row has none if a signal ended the command before it began. */
+  /** Undefined if a signal ended the command before the row began. */
   readonly settled: SettleResult | undefined;
   readonly error: CliError | undefined;
 }
@@ -50,7 +50,7 @@ export async function writeRecords(
   await settleAll(port, rows, { stopped: stop.stopped, concurrency }, keeper);
   const results = rows.map((row): RowResult => {
     const settled = settledRows.get(row);
-    return { row, settled, error: rowError(access, row, settled) };
+    return { row, settled, error: rowErrorOf(access, row, settled) };
   });
   const errors = results.flatMap(({ error }) => error ?? []);
   const error = joinErrors(errors, results.length, noun.plural);
@@ -123,7 +123,7 @@ async function toPreview(
 }
 
 /** Returns the error of a row that was not written, or may not have been. */
-function rowError(access: RecordAccess, row: Row, settled: SettleResult | undefined): CliError | undefined {
+function rowErrorOf(access: RecordAccess, row: Row, settled: SettleResult | undefined): CliError | undefined {
   const { cause } = access.context.stop;
   if (!settled?.outcome)
     return cause?.with({}, `${subjectOf(access, row)}: interrupted, nothing was written`);

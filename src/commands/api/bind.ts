@@ -5,7 +5,7 @@ import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serverOf } from '../../binding/description.ts';
 import { type Route, routeText } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
-import { recordFieldsOf } from '../../binding/wire-form.ts';
+import { recordFieldsOf } from '../../binding/record-form.ts';
 import {
   bindingScope,
   readBoundContract,
