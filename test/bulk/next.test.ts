@@ -254,6 +254,9 @@ function walk([intent, pair]: (typeof rows)[number], situation: Situation, makeS
   const events = { begin: [begin], read: readings, write: [...sendings, stopped] };
   const faults = new Map<string, object>();
   const reached = new Set<string>();
+  // A walk makes many errors, and nobody reads where: a stack costs more than the step.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   const seen = new Set<string>();
   const path = new Set<string>();
   const visit = (state: State, last: keyof typeof events, key: string) => {
@@ -277,6 +280,7 @@ function walk([intent, pair]: (typeof rows)[number], situation: Situation, makeS
     const state = { ...initialState({ id, intent, planned: pair, ...start }), replans: 8 };
     visit(state, 'begin', `begin ${keyOf(state)}`);
   }
+  Error.stackTraceLimit = stackTraceLimit;
   return { faults: Object.fromEntries(faults), reached: [...reached].sort().join(' ') };
 }
 
