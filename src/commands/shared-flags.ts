@@ -91,12 +91,16 @@ const writingFlags = {
     `stop when this many rows have failed or are unknown (default: ${defaultMaxErrors})`,
     { parse: integerFrom(1) },
   ),
-  lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same service (default: 0)', {
-    parse: (text) => (text === '0' ? 0 : parseDuration(text)),
-  }),
+  lockWaitMs: value(
+    '--lock-wait <duration>',
+    'wait this long for another run on the same service (default: 0)',
+    {
+      parse: (text) => (text === '0' ? 0 : parseDuration(text)),
+    },
+  ),
   rejects: value(
     '--rejects <file>',
-    'write failed rows to this file; if it exists, the name gets a number (default: <input>.rejects.<ext>)',
+    'write invalid and failed rows to this file; if it exists, the name gets a number (default: <input>.rejects.<ext>)',
     { parse: parseText, offers: 'file' },
   ),
 };

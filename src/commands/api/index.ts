@@ -97,7 +97,7 @@ const bind = verb({
   flags: {
     map: values(
       '--map <name=value>',
-      'the operation of the description to bind, where ?name=value fixes a parameter, or the name of a field in it; can be repeated',
+      'bind this operation or field of the description; ?name=value after a path fixes a query parameter; can be repeated',
     ),
     basePath: value(
       '--base-path <path>',

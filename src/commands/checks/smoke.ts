@@ -43,7 +43,7 @@ const smokeFlags = {
     "a check of your own, such as 'GET /healthz 200 /status=ok'; can be repeated",
     { parse: parseCondition },
   ),
-  write: flag('--write', 'also create, change and delete records of its own, and clean up'),
+  write: flag('--write', 'also create, change and delete test records, and clean up'),
   only: values('--only <glob>', 'run only these checks, such as op or op/get*; can be repeated', {
     offers: checkNames,
     isList: true,

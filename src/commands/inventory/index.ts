@@ -75,7 +75,7 @@ const adjust = verb({
   aliases: ['add'],
   summary: 'Add to or take from the stock count of a pet',
   description:
-    "Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local service does, a change that somebody else makes in between is never lost: the count is read again, and the sum is computed again. Without ETags such a change is overwritten. If a gateway sends a request twice, somebody else's change can be lost, or yours can count twice: turn off its retries for PUT.",
+    "Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local service does, a change that somebody else makes in between is never lost: the count is read again, and the sum is computed again. Without ETags such a change is overwritten. If a gateway sends a request twice, somebody else's change can be lost, or yours can count twice: turn off retries of PUT in the gateway.",
   writes: 'records',
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
