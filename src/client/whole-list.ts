@@ -7,7 +7,8 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { foldCase } from '../process/text.ts';
 import { isTransientError } from './answer-table.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
-import { type CutEnd, type ListEnd, pagesOf } from './page-walk.ts';
+import type { CutEnd, ListEnd } from './next-page.ts';
+import { pagesOf } from './page-walk.ts';
 
 /** The wanted values of fields. A record matches any value of an array. */
 export type Filters = Readonly<Record<string, unknown>>;
