@@ -147,7 +147,7 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
 
 /**
  * Says that an operation is deprecated or may change, from its description and the headers of its answer: `getPet is deprecated
- * and ends on 2030-01-01`. Returns undefined for a stable operation that stays.
+ * and ends on 2030-01-01`. Returns undefined for a stable operation that is not deprecated.
  *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */

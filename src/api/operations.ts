@@ -79,7 +79,7 @@ export interface Parameter {
    * size of a page.
    */
   readonly serviceDefault?: string | undefined;
-  /** The value that a request sends if it gives none: for a parameter that the table does not have, or a filter of `--map`. */
+  /** The value that a request sends if its input gives none: for a parameter that the table does not have, or a filter of `--map`. */
   readonly constant?: string | undefined;
 }
 

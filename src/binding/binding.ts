@@ -103,7 +103,7 @@ function requireMappedField(
 
 /**
  * Returns the operation at a route that the user chose with `--map`. Values in the path take the place of its parameters, and
- * `?name=value` behind the path fixes a query parameter.
+ * `?name=value` after the path fixes a query parameter.
  *
  * @throws UsageError if the description has no such route or parameter.
  */

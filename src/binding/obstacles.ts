@@ -20,18 +20,18 @@ import type { Shape } from './schema.ts';
 
 /** Words for adding to a count or subtracting from it. Their endings vary: `added`, `adding`. */
 const addingStems = 'add|delta|differen|adjust|increment|decrement|increas|decreas|deduct|subtract';
-/** Verbs for goods that come or go. They mean the same in a name, but a text about a count may say `what is left to sell`. */
+/** Verbs for goods that come or go. In a name they mean a change of a count, but a description may say `what is left to sell`. */
 const movingStems = 'restock|replenish|receiv|reserv|consum|releas|sell|remov|transfer';
 const [addingWord, changingWord] = [addingStems, `${addingStems}|${movingStems}`].map(
   (stems) => new RegExp(`^(${stems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`),
 ) as [RegExp, RegExp];
 
-/** Finds a word such as `add` or `restock`: what has this name may be a quantity to change a count by, and not the count. */
+/** Finds a word such as `add` or `restock` in a name: the named value may be a change of a count, and not the count. */
 function changingWordIn(name: string, pattern = changingWord): string | undefined {
   return singularWords(name).find((word) => pattern.test(word));
 }
 
-/** Finds out why an operation that can be called cannot be called as one of the table, whatever its path is. */
+/** Finds out why an operation cannot be called as one of the table, whatever its path is. */
 export function obstacleTo(
   tableOperation: TableOperation,
   operation: DocumentOperation,

@@ -34,7 +34,7 @@ export interface PathForm {
   /** The path up to the word of the collection. A noun is in the plural, so that `/v1/pet` and `/v1/pets` are the same. */
   readonly collection: string;
   readonly noun: NounName | undefined;
-  /** A word behind the word of a noun: `findByStatus`. */
+  /** A word after the word of a noun: `findByStatus`. */
   readonly tail: string | undefined;
   /** The name of the parameter at the end: `petId`. */
   readonly idName: string | undefined;

@@ -30,7 +30,7 @@ export function readSecurity(root: Description, operations: readonly JsonObject[
   const schemes = objectOf(objectOf(components).securitySchemes);
   const placesOf = (names: readonly string[]) =>
     names.flatMap((name) => tokenPlaceOf(follow(schemes[name], root)) ?? []);
-  // An operation accepts several ways. Each is a list of places that all need a token.
+  // An operation may accept its token in several ways. Each way is a list of places, and all of them need the token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));
   const accepts = (operation: JsonObject, { label }: TokenPlace) =>

@@ -156,7 +156,7 @@ function claimOnUndo(
   if (undoRow?.state.kind === 'failed' && !isLeft(undoRow))
     return {
       kind: 'failed',
-      reason: { code: 'later_run', message: `${fact}, and its undo has left it alone` },
+      reason: { code: 'later_run', message: `${fact}, and the undo of that run has left it alone` },
     };
   const message = `${fact}: undo that run first, or apply the file again`;
   return { kind: 'failed', reason: { code: 'later_run', message, isTransient: true, waitsFor: { run: id } } };

@@ -90,7 +90,7 @@ export function settleFollowUp(
 /** Returns the command that applies a file of rejects, with the flags of the run. */
 export function rejectsCommand(context: CommandFlags, { header, counts }: Run, file: string): string {
   const { kind, noun, delivery } = header;
-  // The user corrects the invalid rows, so `skipInvalid` is left out. Only a delivery needs its shard, which others may have booked.
+  // The user corrects the invalid rows, so `skipInvalid` is left out. The shard is kept only for a delivery: others may have booked the other shards.
   const { map = {}, shard, skipInvalid, ...settings } = header.flags;
   if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
   const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {

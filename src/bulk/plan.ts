@@ -117,7 +117,7 @@ async function readAll(
   const { operations } = client.contract;
   const hasList = operations.has(noun.operations.list);
   const isAllListed = noun.isCount || !operations.has(noun.operations.get);
-  // A list may have fields of its own, and shorter texts. So it shows no record that must be as expected.
+  // A list may have fields of its own, and shorter texts. So it is not used for a record that must be as expected.
   const mayBeListed = ({ intent }: RunRow) =>
     isAllListed || (intent.kind !== 'remove' && requiredValue(intent) === undefined);
   // A list may have null for a field that only the record itself shows.

@@ -162,7 +162,7 @@ function parseBegin(path: string, text: string): RunBegin {
 
 /** The facts in the first line of an unreadable journal. */
 export interface UnreadableHead {
-  /** Undefined if it is damaged, or of an earlier format, which had the target as its name. */
+  /** Undefined if the line is damaged, or of an earlier format that has only the name of the target. */
   readonly target: Target | undefined;
   readonly delivery: string | undefined;
   /** False if another version of petstore has written the journal. */

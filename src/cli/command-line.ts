@@ -166,7 +166,7 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const sentence = `${name}: unknown flag '${flagName}${values.length > 0 ? '=…' : ''}'`;
   const names = Object.values(flagsOf(command)).map(nameOf);
   const harmless = names.filter((each) => !guardedFlags.includes(each));
-  // The words behind it may be its value and a command that has the flag.
+  // The words after it may be its value and a command that has the flag.
   const otherHint = path.length > 0 ? seeHelp : `put a flag of a command after the command; ${seeHelp}`;
   return new UsageError(sentence, didYouMean(flagName, harmless) ?? otherHint);
 }

@@ -139,7 +139,7 @@ export function statusRule(status: number | undefined, sender?: Sender): AnswerR
   return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
 }
 
-/** Returns true if the service itself has answered an attempt, and not a gateway that has no way to it. */
+/** Returns true if the service itself has answered an attempt, and not a gateway that cannot reach it. */
 export function isAnswered({ response, sender }: Pick<Attempt, 'response' | 'sender'>): boolean {
   return response !== undefined && !statusRule(response.status).isOutage && sender !== 'gateway';
 }

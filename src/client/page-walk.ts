@@ -38,7 +38,7 @@ interface Walk extends ListProgress {
   earlierIds: readonly (readonly unknown[])[];
   /** The number of all records, as the last page said. */
   total: number | undefined;
-  /** Why this reading may lack records, a clause: a deletion shifts all records behind it. */
+  /** Why this reading may lack records, a clause: a deletion shifts all records after it. */
   whySkipped: string | undefined;
 }
 
@@ -111,7 +111,7 @@ function addPage(walk: Walk, page: Page, { ids }: PageIds): void {
     throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
   walk.isLinked ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
   const [total = walk.total] = totalsIn(page);
-  // The pages of our contract begin behind an id, so a deletion shifts none.
+  // The pages of our contract begin after an id, so a deletion shifts none.
   if (isBound(walk.operation) && walk.total !== undefined && total !== undefined && total < walk.total)
     walk.whySkipped = `its total fell from ${walk.total} to ${total} while it was read`;
   walk.total = total;
@@ -153,7 +153,7 @@ function idsOf({ operation }: Walk, { records }: Page): PageIds {
 
 /**
  * Returns true if each id of a page is on one of the earlier pages. Behind the end, services answer with the last page, the first
- * one, or the last records in another cut. Records without ids may be alike, so they count only if the program has made the link.
+ * one, or the last records, cut in another way. Records without ids may be alike, so they count only if the program has made the link.
  */
 function isRepeated({ earlierIds }: Walk, { ids, isComplete }: PageIds, orEnd: ListEnd | undefined): boolean {
   const [first] = ids;

@@ -87,7 +87,7 @@ export function readRecords<Row extends InputRow>(
     header = loneField;
     toRecord = tableReader([header], [header], format);
   } else if (first) {
-    // A spreadsheet may write empty cells behind the header.
+    // A spreadsheet may write empty cells after the header.
     const { cells = [] } = first;
     const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
     header = first.text;

@@ -121,7 +121,7 @@ export type UsageCode =
   | 'unfinished_delivery'
   /** Another process holds the lock. */
   | 'locked'
-  /** The service lacks an operation, a parameter or a field, or its binding leaves it open; or its list may be cut. */
+  /** The service lacks an operation, a parameter or a field, or the binding does not have it; or a list may be cut. */
   | 'unbound'
   /** A secret would go over plain http. */
   | 'insecure'

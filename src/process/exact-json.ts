@@ -62,7 +62,7 @@ export function parseJson(text: string): JsonValue {
   return new Reader(text).readOnlyItem().value;
 }
 
-/** Returns true if a value has more than `depth` arrays and objects in each other. */
+/** Returns true if a value has more than `depth` arrays and objects nested in each other. */
 function isDeeper(value: JsonValue, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (depth === 0) return true;

@@ -127,7 +127,7 @@ function deleteRecord(store: Store, noun: NounName, id: bigint): HandlerResult {
 }
 
 /**
- * Finds the record of an id.
+ * Returns the record with an id.
  *
  * @param pointer the JSON pointer of the field that has the id; by default the path has it.
  * @throws Refusal if the record does not exist: `unknown_reference` for a field, `not_found` for the path.

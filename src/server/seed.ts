@@ -62,7 +62,7 @@ const openOrders: readonly (readonly [number, number, number])[] = [
  * Creates the store with which the embedded store and `serve` begin. It is the same each time, except that its open orders
  * ship around now.
  *
- * @param count how many pets it has. More than there are names get the names again.
+ * @param count how many pets it has. After the last name, the names begin again.
  */
 export function seedStore(count = pets.length): Store {
   const store = new Store();

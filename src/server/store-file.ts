@@ -25,7 +25,7 @@ function withId<N extends NounName>({ entries }: { readonly entries: v.ObjectEnt
 
 /**
  * A store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
- * pet has an entry of quantity 0. An entry has the status of its pet. New ids begin behind the largest one, or at `ids`.
+ * pet has an entry of quantity 0. An entry has the status of its pet. New ids begin after the largest one, or at `ids`.
  */
 const storeSchema = v.strictObject({
   id: v.optional(v.string()),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isNoAnswer } from '../client/answer-table.ts';
 import type { ErrorKind, NoAnswer } from '../process/errors.ts';
 
-// The codes of why a row failed, is unknown, or needed no write. Errors, reports, rejects and JSON all show the same code.
+// The codes that say why a row failed, is unknown, or needed no write. Errors, reports, rejects and JSON all show the same code.
 
 interface ReasonRule {
   /** The kind of the error of a command on one record, if the row failed without an error of the service. By default `failed`. */
@@ -36,7 +36,7 @@ const rules = {
   other_value: forPerson,
   other_count: forPerson,
   unread: {},
-  // An undo does not know which record the row has made: several creates were answered with it, or none told its id.
+  // An undo does not know which record the row has made: several creates were answered with it, or no answer told its id.
   shared_id: {},
   no_id: {},
   // It could not be read: no operation, a stop, or a store that was not saved.

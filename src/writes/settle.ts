@@ -112,7 +112,7 @@ export async function settleAll<SomeRow extends Row>(
   await forEachConcurrently(concurrency, rows, settleInTurn, stopped);
 }
 
-/** Returns true if a row sets a count that is not 0. From 0, a service that adds shows the same result as one that sets. */
+/** Returns true if a row replaces a count other than 0. From 0, a service that adds shows the same result as one that sets. */
 function replacesCount({ planned }: Pick<Row, 'planned'>): boolean {
   const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before !== 0;

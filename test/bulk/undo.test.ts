@@ -56,7 +56,7 @@ stories({
     ['inventory apply later.csv --yes', '0: applied 1'],
     setting({ 1: 7 }),
     ['undo r2 --yes', '3: failed 1'],
-    ['undo r1 --yes', '3: failed 1', 'its undo has left it alone'],
+    ['undo r1 --yes', '3: failed 1', 'the undo of that run has left it alone'],
     async ({ run }) => {
       const { stdout } = await run('runs -o csv --no-header --fields id,state');
       expect(stdout).toBe('r4,finished\nr3,finished\nr2,partly undone\nr1,partly undone\n');
