@@ -152,7 +152,7 @@ function idsOf({ operation }: Walk, { records }: Page): PageIds {
 }
 
 /**
- * Returns true if each id of a page is on one of the earlier pages. Behind the end, services answer with the last page, the first
+ * Returns true if each id of a page is on one of the earlier pages. After the end, services answer with the last page, the first
  * one, or the last records, cut in another way. Records without ids may be alike, so they count only if the program has made the link.
  */
 function isRepeated({ earlierIds }: Walk, { ids, isComplete }: PageIds, orEnd: ListEnd | undefined): boolean {
