@@ -114,37 +114,43 @@ function requestBodyOf(
     const field = shape.field(wireName);
     // A create may share a schema with its answer, which requires the id.
     const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
-    const isCategory = name === 'categoryId' && isCategoryObject(field);
+    const categoryParts = categoryPartsOf(name, field);
     return [
       name,
       {
         wireName,
         required,
-        bounds: isCategory ? undefined : field.bounds,
-        example: isCategory ? undefined : exampleOf(field),
-        categoryParts: isCategory ? partNames.filter((part) => field.fields.has(part)) : undefined,
+        bounds: categoryParts ? undefined : field.bounds,
+        example: categoryParts ? undefined : exampleOf(field),
+        categoryParts,
         isNullable: field.isNullable,
         isWriteOnly: field.keyword('writeOnly') === true || (record !== undefined && !shown.includes(name)),
       },
     ];
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
-  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers. So does a field that only the schema of the record has.
   const isWhole = wireNames.length > 0 && !shape.isOpen;
+  // A body that may have further fields takes those of the table as the record shows them.
+  const furtherFields = Object.entries(body.fields).flatMap(([name, field]): [string, BodyField][] => {
+    const shownName = recordNames.get(name);
+    if (isWhole || names.has(name) || (record && shownName === undefined)) return [];
+    const parts = shownName === undefined ? undefined : categoryPartsOf(name, record?.field(shownName));
+    return [
+      [name, { ...field, wireName: shownName ?? field.wireName, required: false, categoryParts: parts }],
+    ];
+  });
+  const furtherNames = furtherFields.map(([, { wireName }]) => wireName);
+  // OpenAPI 3.0.3, "readOnly": the field occurs only in answers. So does a field that only the schema of the record has.
   const answerNames = isWhole ? [...(record?.fields.keys() ?? [])] : [...recordNames.values()];
   const readOnlyNames = [
     ...wireNames.filter((name) => shape.field(name).keyword('readOnly') === true),
-    ...answerNames.filter((name) => !wireNames.includes(name)),
+    ...answerNames.filter((name) => !wireNames.includes(name) && !furtherNames.includes(name)),
   ];
   // A field with one of our names but another meaning cannot be set, because `--field` takes the name for ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
   const fields = wireNames.filter((name) => !readOnlyNames.includes(name) && !isHomonym(name)).map(toField);
-  const tableFields = Object.entries(body.fields).map(([name, field]) => [
-    name,
-    { ...field, required: false },
-  ]);
   const isInPath = from.parameters.some(({ in: place }) => place === 'path');
-  const fieldsByName: RequestBody['fields'] = Object.fromEntries(wireNames.length > 0 ? fields : tableFields);
+  const fieldsByName: RequestBody['fields'] = Object.fromEntries([...fields, ...furtherFields]);
   return {
     name: body.name,
     mediaType,
@@ -155,7 +161,11 @@ function requestBodyOf(
   };
 }
 
-const partNames = ['id', 'name'] as const;
+/** Returns the parts of the object that a service has in place of the id of a category. */
+function categoryPartsOf(name: string, field: Shape | undefined): BodyField['categoryParts'] {
+  if (name !== 'categoryId' || !field || !isCategoryObject(field)) return undefined;
+  return (['id', 'name'] as const).filter((part) => field.fields.has(part));
+}
 
 /**
  * Returns a value that a schema states: its only value, an example, the default or a choice. For a list an empty one will do. Without

@@ -401,6 +401,31 @@ test('a field that the service shows is compared and sent back, although no sche
   });
 });
 
+test.each([
+  ['an object', { type: 'object' }],
+  ['anything', {}],
+  ['one of two schemas', { oneOf: [{ type: 'object' }, { type: 'array' }] }],
+  ['a map', { type: 'object', additionalProperties: true }],
+  ['an open object', { type: 'object', properties: { quantity: {} }, additionalProperties: true }],
+])('an update that takes %s keeps every field, by the names of the record', async (_, schema) => {
+  const order = {
+    id: 7,
+    pet_id: 2,
+    quantity: 3,
+    ship_date: '2027-01-15T09:00:00Z',
+    complete: false,
+    by: 'x',
+  };
+  await using service = await recordingServer({}, ({ body }) => ({ body: body || order }));
+  const record = 'Order: id#! pet_id# quantity# ship_date complete? by';
+  const routes = ['GET /orders/{id} -> Order', 'PUT /orders/{id} Body -> Order'];
+  const description = describeLines(record, ...routes);
+  Object(description).components.schemas.Body = schema;
+  const { done } = await bindTo(service, description);
+  await done('orders update 7 --complete --pet 4');
+  expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toEqual({ ...order, pet_id: 4, complete: true });
+});
+
 test('an entry without an id is no proof that a DELETE has removed it', async () => {
   await using service = await recordingServer({}, () => ({ body: { quantity: 5, deleted: false } }));
   const lines = [
