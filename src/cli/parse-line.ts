@@ -1,5 +1,6 @@
 import { CommanderError, Option, Command as Parser } from 'commander';
-import { UsageError } from '../process/errors.ts';
+import { quoteValue, UsageError } from '../process/errors.ts';
+import { choicesText } from '../process/text.ts';
 import { type LineMeaning, nameOf } from './command-words.ts';
 import type { Flag } from './flag.ts';
 import {
@@ -31,7 +32,7 @@ export async function parseLine(program: Program, { command, rest }: LineMeaning
     if (parse) argument.argParser(returnUsageError(parse));
     parser.addArgument(argument);
   }
-  const problem = findProblem(() => parser.parse(rest, { from: 'user' }));
+  const problem = findProblem(parser, rest, Object.values(flagsOf(loaded)));
   const flags = parser.opts();
   const values = Object.fromEntries(args.map(([key], at) => [key, parser.processedArgs[at]]));
   return { path, command: loaded, flags, values: { ...values, ...flags }, problem };
@@ -47,18 +48,37 @@ async function loadAt(program: Program, path: readonly string[]): Promise<Comman
   return command;
 }
 
-/** Reads the error of commander, which has its facts only in the text of its message. */
-function findProblem(parse: () => void): LineProblem | undefined {
+/** Reads a line, and says what is wrong with it. Commander has the facts of an error only in the text of its message. */
+function findProblem(
+  parser: Parser,
+  rest: readonly string[],
+  flags: readonly Flag[],
+): LineProblem | undefined {
   try {
-    parse();
+    parser.parse(rest, { from: 'user' });
     return undefined;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const message = error.message.replace('error: ', '');
-    if (error.code !== 'commander.unknownOption') return { kind: 'wrong-word', message };
-    const [word = ''] = /(?<=').*(?=')/s.exec(message) ?? [];
-    return { kind: 'unknown-flag', word };
+    if (error.code === 'commander.unknownOption') {
+      const [word = ''] = /(?<=').*(?=')/s.exec(error.message) ?? [];
+      return { kind: 'unknown-flag', word };
+    }
+    if (error.code === 'commander.excessArguments')
+      return { kind: 'wrong-word', message: `too many arguments${strayWord(parser, rest)}` };
+    const message = error.message.replace('error: ', '').replace(/option '.*?(--[\w-]+).*?'/g, '$1');
+    if (error.code !== 'commander.optionMissingArgument') return { kind: 'wrong-word', message };
+    const [name = ''] = message.split(' ');
+    const { choices } = flags.find((flag) => nameOf(flag) === name) ?? {};
+    const values = choices ? `: one of ${choicesText(choices)}` : '';
+    return { kind: 'wrong-word', message: `${name} needs a value${values}` };
   }
+}
+
+/** Returns the first word that is too many, unless it may be a token: `--require-token s3cret`, `-H X-Key: s3cret`. */
+function strayWord({ args, registeredArguments }: Parser, rest: readonly string[]): string {
+  const word = args[registeredArguments.length] ?? '';
+  const before = rest[rest.indexOf(word) - 1] ?? '';
+  return /^-|:$/.test(before) || /[@?]/.test(word) ? '' : `: ${quoteValue(word)}`;
 }
 
 /** Returns true if a word may name a flag: by its name, with or without a value, or by letters such as `-qv`. */

@@ -120,8 +120,8 @@ test.each([
   [['--port', '70000'], "--port '70000': must be a whole number from 0 to 65535"],
   [['--require-token'], '--require-token: PETSTORE_TOKEN is not set'],
   [['--error-rate', '2'], "--error-rate '2': must be a number from 0 to 1"],
-  [['--empty', '--pets', '3'], "'--empty' cannot be used with option '--pets <n>'"],
-  [['--data', 'x.json', '--pets', '3'], "'--pets <n>' cannot be used with option '--data <file>'"],
+  [['--empty', '--pets', '3'], '--empty cannot be used with --pets'],
+  [['--data', 'x.json', '--pets', '3'], '--pets cannot be used with --data'],
   [['--data', '/nonexistent/shop.json'], '--data /nonexistent/shop.json: no such file'],
   [['--port', '0', '-q', '--', './nosuch'], 'run ./nosuch: no such command'],
 ])('serve refuses %j', async (words, why) => {
