@@ -61,7 +61,7 @@ export async function* pagesOf(
     const page = await fetchPage(call, url, orEnd);
     if ('kind' in page) return endOf(walk, page);
     walk.visited.add(url).add(withoutHash(page.request.url));
-    const ids = idsOf(walk, page);
+    const ids = pageIdsOf(walk, page);
     if (!isRepeated(walk, ids, orEnd)) {
       yield page.records;
       addPage(walk, page, ids);
@@ -145,7 +145,7 @@ interface PageIds {
   readonly isComplete: boolean;
 }
 
-function idsOf({ operation }: Walk, { records }: Page): PageIds {
+function pageIdsOf({ operation }: Walk, { records }: Page): PageIds {
   const { idField } = nouns[operation.noun];
   const ids = records.map(({ fields }) => fields[idField] ?? printJson(fields));
   return { ids, isComplete: records.every(({ fields }) => (fields[idField] ?? null) !== null) };
