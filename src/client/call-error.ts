@@ -51,7 +51,7 @@ function errorOf(
 ): CliError {
   const { call, attempts } = soFar;
   const kind = isPerhapsApplied(attempts) ? 'unavailable' : failure.kind;
-  const hint = attempts.at(-1)?.whyNoRetry ?? hintOf({ ...failure, call });
+  const hint = attempts.at(-1)?.whyNoRetry ?? hintOf({ ...failure, call, why });
   return new CliError(kind, why + senderClause(soFar), { ...callDetails(soFar), ...details, hint });
 }
 
@@ -85,6 +85,8 @@ interface Failure {
   readonly response?: HttpResponse | undefined;
   readonly sender?: Sender | undefined;
   readonly kind?: ErrorKind | undefined;
+  /** What went wrong, with the title of the page of a gateway. */
+  readonly why?: string | undefined;
 }
 
 /** Returns the hint for a failure, one sentence. An error may already have its own hint. */
@@ -128,8 +130,12 @@ const hints: Readonly<Record<string, Hint>> = {
     when: ({ error }) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(error)),
     text: 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
   },
+  // nginx answers a missing or a wrong certificate with 400; 495 and 496 are its own names for these cases.
   clientCertificate: {
-    when: ({ error }) =>
+    when: ({ error, response, sender, why = '' }) =>
+      (sender === 'gateway' &&
+        [400, 495, 496].includes(response?.status ?? 0) &&
+        /SSL certificate/i.test(why)) ||
       /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
         systemText(error),
       ),

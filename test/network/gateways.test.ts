@@ -95,6 +95,12 @@ describe('a failure that has a remedy has it in its hint:', () => {
       /\nhint: check whether the port expects http/,
     ],
     [
+      'no client certificate, nginx',
+      1,
+      mode.answers(bad(nginxPage('400 No required SSL certificate was sent'))),
+      /\nhint: if the service wants a client certificate/,
+    ],
+    [
       'Basic, nginx',
       4,
       mode.answers(loginPage),
