@@ -178,8 +178,17 @@ const hints: Readonly<Record<string, Hint>> = {
         call?.request.url.startsWith('http:')),
     text: 'check whether the port expects http or https; a port that speaks only HTTP/2 does not work',
   },
+  rateLimit: {
+    when: ({ response }) => response?.status === 429,
+    // Only a run has a pace, and its commands take these flags.
+    text: ({ call }) =>
+      call?.options.pace
+        ? 'the service limits requests: give a lower --rate <n> or --concurrency <n>'
+        : 'the service limits requests: wait, or give more --retries and a longer --timeout',
+  },
   gateway: {
-    when: ({ sender }) => sender === 'gateway',
+    // A 413 is about the request, and not about the base URL.
+    when: ({ response, sender }) => sender === 'gateway' && response?.status !== 413,
     text: 'the answer is not JSON, so it may come from a gateway: check the base URL, and see `petstore help gateways`',
   },
   timeout: {

@@ -186,10 +186,16 @@ function followRedirect(
   const location = response.headers.location;
   const to = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined;
   const { status } = response;
+  const from = new URL(url);
+  const isToHttps = from.protocol === 'http:' && to?.protocol === 'https:' && to.hostname === from.hostname;
+  const hint = isToHttps ? `if the service wants https, begin the base URL with ${to.origin}` : undefined;
   const refuse = (rule: string, target = to ? maskUrl(to.href) : 'no URL') =>
-    noAnswerError('redirect', `the service answered ${status}, a redirect to ${target}; ${rule}`, { status });
+    noAnswerError('redirect', `the service answered ${status}, a redirect to ${target}; ${rule}`, {
+      status,
+      hint,
+    });
   if (!isSafeMethod(method)) return refuse('only a GET is followed');
-  if (!to || to.origin !== new URL(url).origin) return refuse('only one to the same origin is followed');
+  if (!to || to.origin !== from.origin) return refuse('only one to the same origin is followed');
   if (redirects >= maxRedirects) return refuse(`at most ${maxRedirects} are followed`);
   to.hash = '';
   return { method, url: to.href, headers };

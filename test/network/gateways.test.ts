@@ -100,6 +100,14 @@ describe('a failure that has a remedy has it in its hint:', () => {
       mode.answers(bad(nginxPage('400 No required SSL certificate was sent'))),
       /\nhint: if the service wants a client certificate/,
     ],
+    ['too many requests', 6, mode.answers({ status: 429, headers: html, body: 'x' }), /\nhint: .* --retries/],
+    ['too large a body', 1, mode.answers({ status: 413, headers: html, body: 'x' }), /: x \(GET [^\n]*\n$/],
+    [
+      'plain http, where https is at another port',
+      1,
+      mode.answers({ status: 302, headers: { location: 'https://127.0.0.1:8443/' } }),
+      /\nhint: if the service wants https, begin the base URL with https:\/\/127.0.0.1:8443\n/,
+    ],
     [
       'Basic, nginx',
       4,
