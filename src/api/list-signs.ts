@@ -27,11 +27,12 @@ const lastFlags = nameSet('last islast islastpage lastpagereached done islastite
 /** The link, the token or the number of the next page. */
 const nextNames = nameSet(`
   next nextlink nexturl nexturi nexthref nextpage nextpageurl nextpagelink nextpageuri nextpagetoken nexttoken nextcursor
-  nextmarker nextkey nextoffset nextrecordsurl nextcontinuationtoken continue continuation continuationtoken odatanextlink`);
+  nextmarker nextkey nextoffset nextrecordsurl nextcontinuationtoken continue continuation continuationtoken odatanextlink
+  lastevaluatedkey`);
 /** Objects beside or around a list that may hold fields about its pages. */
 const outerNames = nameSet(`
   meta metadata page pagination paging pageinfo pageable pager links link info responsemetadata searchmetadata
-  resultset resultinfo cursor cursors next data result results response embedded d`);
+  resultset resultinfo cursor cursors next hits data result results response embedded d`);
 
 /** Returns true if a field of an answer may hold the link or the cursor of the next page. */
 export function isNextName(name: string): boolean {
@@ -89,19 +90,27 @@ interface PageField {
 
 function whyMore({ label, name, value }: PageField, { count, pages }: ListProgress): string | undefined {
   const number = numberIn(value) ?? 0;
+  const text = String(value).trim();
   const isMore =
     (totals.has(name) && number > count) ||
     (remainders.has(name) && number > 0) ||
     (pageCounts.has(name) && number > pages) ||
-    (moreFlags.has(name) && String(value) === 'true') ||
-    (lastFlags.has(name) && String(value) === 'false');
+    (moreFlags.has(name) && /^(true|1|yes)$/i.test(text)) ||
+    (lastFlags.has(name) && (name.startsWith('is') ? /^(false|0|no)$/i : /^false$/i).test(text));
   if (isMore) return `${label} says ${shorten(String(value), 80)}, and the list has ${count}`;
   if (!nextNames.has(name) || typeof value === 'boolean') return undefined;
   // HAL and others: `_links: { next: { href } }`. JSON:API allows the same.
-  const target = isJsonObject(value) ? (value.href ?? value.url ?? null) : value;
-  if (target === null || typeof target === 'object' || /^(0?|null|none)$/i.test(String(target).trim()))
-    return undefined;
+  const link = isJsonObject(value) ? (value.href ?? value.url ?? null) : value;
+  // DynamoDB states the key of the last record that it has read.
+  const [key = null] = isJsonObject(value) && name === 'lastevaluatedkey' ? Object.keys(value) : [];
+  const target = link ?? key;
+  if (typeof target === 'object' || isEndOfCursor(target)) return undefined;
   return `${label} says ${shorten(String(target).trim(), 80)}`;
+}
+
+/** Returns true if the link or the cursor of the next page says that there is none: `null`, an empty text, `0` as of SCAN of Redis. */
+export function isEndOfCursor(value: JsonValue): boolean {
+  return value === false || /^(0?|null|none)$/i.test(String(value).trim());
 }
 
 /** Returns true if a text is a link, and not a token: an absolute URL, an absolute path or a query. */
@@ -141,7 +150,9 @@ function fieldsIn(object: JsonValue | undefined, prefix = '', depth = 0): PageFi
     const isOuter = depth < 2 && outerNames.has(name);
     // `links: [{ rel: 'next', href }]`
     const isLinks = isOuter && Array.isArray(value) && /^links?$/.test(name);
-    const links = isLinks ? value.filter((link) => isJsonObject(link) && link.rel === 'next') : [];
+    const links = isLinks
+      ? value.filter((link) => isJsonObject(link) && [link.rel].flat().includes('next'))
+      : [];
     const inner = isOuter ? fieldsIn(value, `${label}.`, depth + 1) : [];
     return [
       ...links.map((link) => ({ label: `${label}.next`, name: 'next', value: link })),

@@ -140,7 +140,7 @@ async function readRowsById(
   id: string | undefined,
 ): Promise<ReadonlyMap<bigint | undefined, RunRow>> {
   if (id === undefined) return new Map();
-  return new Map((await readLog(list, id)).rows.map((row) => [row.id, row]));
+  return new Map((await readLog(list, id)).rows.map((row) => [idOfRow(row), row]));
 }
 
 /** Returns the claim of a later run on a row of an undo. The undo leaves alone what the later run has written, or may have written. */

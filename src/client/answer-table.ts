@@ -37,7 +37,7 @@ export type FailureVerdict =
   | 'conflict'
   /** Certainly not applied by this request. A condition of the request is not met. */
   | 'condition-failed'
-  /** The record of a DELETE does not exist. */
+  /** The record of a request that may delete does not exist. */
   | 'missing'
   /** Certainly not applied. Any request is retried. */
   | 'busy'
@@ -128,8 +128,8 @@ export function verdictOf({
   // Two requests with these methods have the same effect as one.
   const isIdempotent = isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
   if (verdict === 'lost' && !isIdempotent) return 'unrepeatable';
-  // Only a DELETE that was sent twice can be the reason why its record is missing.
-  return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
+  // Only a request that deletes, and was sent twice, can be the reason why its record is missing. A POST may delete too.
+  return verdict === 'missing' && method !== 'DELETE' && method !== 'POST' ? 'rejected' : verdict;
 }
 
 /** Returns the meaning of a status. @param sender who sent it. */

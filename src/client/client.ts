@@ -87,7 +87,7 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = !service.usesEtags || tag?.startsWith('W/') ? undefined : tag;
       const { fields, original } = value as ServiceRecord;
-      return { fields, original, etag, age: headers.age };
+      return { fields, original, etag, age: headers.age?.replace(/\D.*/s, '') };
     },
     async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);
@@ -154,11 +154,14 @@ export async function readFromList<Members = JsonObject>(
   id: bigint,
   options: CallOptions = {},
 ): Promise<ServiceRecord<Members>> {
-  const { singular, idField, operations }: Noun = nouns[noun];
+  const { singular, idField, isCount, operations }: Noun = nouns[noun];
   const { list } = operations;
+  let found: ServiceRecord | undefined;
   for await (const records of client.list(list, {}, { ...options, needsWhole: true })) {
-    const record = records.find(({ fields }) => fields[idField] === id);
-    if (record) return record as ServiceRecord<Members>;
+    found ??= records.find(({ fields }) => fields[idField] === id);
+    // A later page may have another count of the same pet.
+    if (found && !isCount) break;
   }
+  if (found) return found as ServiceRecord<Members>;
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
 }

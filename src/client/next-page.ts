@@ -1,5 +1,5 @@
 import { linkTarget } from '../api/http.ts';
-import { isLink, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
+import { isEndOfCursor, isLink, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation, type Paging } from '../api/operations.ts';
 import { valueIn } from '../process/exact-json.ts';
@@ -134,7 +134,7 @@ function stepByCursor(
   stated: ListEnd = { kind: 'whole' },
 ): PageStep {
   const value = valueIn(page.envelope, next);
-  if (value === undefined || value === null || value === '' || value === false) return stated;
+  if (value === undefined || isEndOfCursor(value)) return stated;
   const text = typeof value === 'boolean' || typeof value === 'object' ? undefined : String(value);
   if (text !== undefined && isLink(text)) return { kind: 'next', link: text };
   if (text !== undefined && parameter)

@@ -138,7 +138,10 @@ function pageError(page: Page, why: string, hint?: string): Error {
   return callError(page, invalidResponse(why, { hint }));
 }
 
-/** The ids of the records of a page. A record without an id, such as an order, has its JSON instead. */
+/**
+ * The ids of the records of a page. A record without an id, such as an order, has its JSON instead, and so has a count of a bound
+ * service, which may have several counts of one pet.
+ */
 interface PageIds {
   readonly ids: readonly unknown[];
   /** True if every record has an id. */
@@ -146,8 +149,9 @@ interface PageIds {
 }
 
 function pageIdsOf({ operation }: Walk, { records }: Page): PageIds {
-  const { idField } = nouns[operation.noun];
-  const ids = records.map(({ fields }) => fields[idField] ?? printJson(fields));
+  const { idField, isCount } = nouns[operation.noun];
+  const isIdEnough = !isCount || !isBound(operation);
+  const ids = records.map(({ fields }) => (isIdEnough ? fields[idField] : undefined) ?? printJson(fields));
   return { ids, isComplete: records.every(({ fields }) => (fields[idField] ?? null) !== null) };
 }
 

@@ -63,7 +63,7 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
   if (body.length === 0) return undefined;
   const type = headers['content-type'];
   if (!isJsonType(type)) {
-    const what = type ? withoutParameters(type) : 'no content type';
+    const what = type ? mask(withoutParameters(type)) : 'no content type';
     throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`);
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
@@ -167,7 +167,7 @@ export function readErrorBody(
   if (body.length === 0) return { why: `the answer is ${status}, with no reason given` };
   const value = sender === 'service' ? jsonIn(bodyText(body)) : undefined;
   const [code, message] = [codeIn(value), messageIn(value)].map((text) => text && oneLine(mask(text), 1000));
-  const type = withoutParameters(headers['content-type'] ?? 'no content type');
+  const type = mask(withoutParameters(headers['content-type'] ?? 'no content type'));
   const why = message ?? `the answer is ${status} with ${type}: ${beginningOf(body, mask)}`;
   return { why, code, message };
 }

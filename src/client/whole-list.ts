@@ -3,8 +3,8 @@ import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError, isInterruption } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
-import { foldCase } from '../process/text.ts';
+import { type JsonObject, printJson } from '../process/exact-json.ts';
+import { foldCase, hashOf } from '../process/text.ts';
 import { isTransientError } from './answer-table.ts';
 import type { CallOptions, ListMessage, OperationCall } from './call.ts';
 import type { CutEnd, ListEnd } from './next-page.ts';
@@ -71,10 +71,11 @@ export async function* readList(
   const lastHeld = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
   const mostHeld = needsWhole ? lastHeld : 0;
   const held: ServiceRecord[][] = [];
+  const entries = new Map<unknown, number>();
   let count = 0;
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   for (; !page.done; page = await pages.next()) {
-    if (needsWhole && isBound(operation)) requireOneEntry(operation, page.value);
+    if (needsWhole && isBound(operation)) requireOneEntry(operation, page.value, entries);
     const matching = page.value.filter(matches);
     held.push(matching);
     count += page.value.length;
@@ -92,15 +93,29 @@ export async function* readList(
   yield* held;
 }
 
-/** Checks that no page has two counts of one pet, such as those of two warehouses. @throws UnboundError. */
-function requireOneEntry({ id, noun }: Operation, records: readonly ServiceRecord[]): void {
+/**
+ * Checks that a list has no two counts of one pet, such as those of two warehouses. The same entry may be on two pages of a list that
+ * changes while it is read.
+ *
+ * @param entries gets a hash of each entry, by its id.
+ * @throws UnboundError.
+ */
+function requireOneEntry(
+  { id, noun }: Operation,
+  records: readonly ServiceRecord[],
+  entries: Map<unknown, number>,
+): void {
   const { idField, isCount } = nouns[noun];
-  const ids = isCount ? records.map(({ fields }) => fields[idField]) : [];
-  if (new Set(ids).size === ids.length) return;
-  const repeated = ids.find((each, at) => ids.indexOf(each) !== at);
-  throw new UnboundError(
-    `this command needs one entry for each pet, and ${id} has several for pet ${repeated}`,
-  );
+  const inPage = new Set<unknown>();
+  for (const { fields } of isCount ? records : []) {
+    const [petId, hash] = [fields[idField], hashOf(printJson(fields))];
+    if (inPage.has(petId) || (entries.get(petId) ?? hash) !== hash)
+      throw new UnboundError(
+        `this command needs one entry for each pet, and ${id} has several for pet ${petId}`,
+      );
+    inPage.add(petId);
+    entries.set(petId, hash);
+  }
 }
 
 /**

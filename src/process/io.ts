@@ -99,7 +99,7 @@ export function processIo(): ProcessIo {
     stderr,
     env,
     argv: process.argv.slice(2),
-    cwd: process.cwd(),
+    cwd: currentFolder(env),
     platform: process.platform,
     packageDir: join(__dirname, '..'),
     onSignal(listener) {
@@ -119,6 +119,15 @@ export function processIo(): ProcessIo {
       endProcess(code);
     },
   };
+}
+
+/** Returns the current folder, also if it was removed: then relative paths find nothing. */
+function currentFolder({ PWD = '/' }: Io['env']): string {
+  try {
+    return process.cwd();
+  } catch {
+    return PWD;
+  }
 }
 
 interface ProcessOutput extends OutputStream {

@@ -7,7 +7,7 @@ import { type Reason, reasonSchema } from './reasons.ts';
 
 /** An id in JSON. */
 export const idSchema = v.pipe(
-  v.custom<number | bigint>(isNumber),
+  v.custom<number | bigint>((json) => typeof json === 'bigint' || Number.isSafeInteger(json)),
   v.transform((json) => BigInt(json)),
 );
 
@@ -32,7 +32,7 @@ export const intentSchema = v.variant('kind', [
   v.object({ kind: v.literal('set'), value, expected: v.optional(value) }),
   v.object({
     kind: v.literal('add'),
-    change: v.number(),
+    change: v.pipe(v.number(), v.safeInteger()),
     /** The count that the input expects. If the record has another one, the row fails. */
     expected: v.optional(value),
     /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */

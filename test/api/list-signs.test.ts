@@ -27,6 +27,7 @@ Kubernetes
 Links
   {"next":LINK}  {"next_url":LINK}  {"links":{"next":{"href":LINK}}}  {"_links":{"next":LINK,"self":{}}}
   {"_links":{"next":{"href":LINK}}}  {"links":[{"rel":"next","href":LINK}]}
+  {"links":[{"rel":["next"],"href":LINK}]}
   {"paging":{"next":LINK,"cursors":{"after":null}}}
 Pages and tokens
   {"next_page":2}  {"nextPage":2}  {"next_page_token":"abc"}  {"nextToken":"abc"}  {"continuationToken":"abc"}
@@ -37,6 +38,7 @@ Totals
 Flags
   {"hasNext":true}  {"hasMore":true}  {"has_next":true}  {"hasNextPage":true}  {"truncated":true}
   {"pageInfo":{"hasNextPage":true,"endCursor":null}}  {"IsTruncated":true}  {"more":true}
+  {"has_more":1}  {"hasNextPage":"True"}  {"is_last":0}  {"hits":{"total":25}}
 Headers
   {"#content-range":"pets 0-9/25"}  {"#status":206,"#content-range":"pets 0-9/25"}
   {"#x-total":"25"}  {"#x-total-count":"25"}  {"#total-count":"25"}  {"#x-total-pages":"3"}
@@ -56,6 +58,9 @@ const whole: Readonly<Record<string, string>> = {
   '15': '0',
   '3': '1',
   '2': '0',
+  '1': '0',
+  '0': '1',
+  True: 'False',
   next: 'prev',
   abc: '',
 };
@@ -112,4 +117,9 @@ test('a total of another kind says nothing: money, text, the fields of records',
     '{"next":[]}',
   ];
   for (const text of others) expect(signOf(JSON.parse(text))).toBeUndefined();
+});
+
+test('the key after which DynamoDB goes on is believed', () => {
+  expect(signOf({ LastEvaluatedKey: { id: 7 } })).toBe('LastEvaluatedKey says id');
+  expect(signOf({ LastEvaluatedKey: {} })).toBeUndefined();
 });

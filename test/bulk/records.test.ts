@@ -179,6 +179,28 @@ test('an undo deletes no record with which the service has answered several crea
   expect([...shop.stored.values()].at(-1)).toMatchObject({ name: 'Tom' });
 });
 
+test('an undo leaves alone a record that a later run has created with an id that was given before', async () => {
+  await using shop = await recordShop({ '/pets': [] });
+  shop.write('new.csv', 'name,category\nLuna,1\n');
+  shop.write('old.csv', 'id\n7\n');
+  // As SQLite does, the service gives the id of a deleted record again.
+  shop.misbehave = ({ method, body }) => {
+    if (method !== 'POST') return undefined;
+    const made = { ...JSON.parse(body), id: 7 };
+    shop.stored.set('/pets/7', made);
+    return { status: 201, body: made };
+  };
+  for (const words of ['create --from new.csv', 'delete --from old.csv', 'create --from new.csv'])
+    expect(await shop.report(`pets ${words} --yes`)).toMatchObject({ applied: 1 });
+  const next = expect.stringContaining('undo r3');
+  expect(await shop.report('undo r1 --yes')).toMatchObject({
+    code: 3,
+    failures: [{ kind: 'later_run' }],
+    next,
+  });
+  expect(shop.stored.has('/pets/7')).toBe(true);
+});
+
 test('a stop while the counts of deleted pets are read ends the plan', async () => {
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
   shop.misbehave = ({ path }) =>

@@ -237,18 +237,24 @@ test('a journal that somebody removes stops the run, and a row whose new values 
   expect(shop.stock.get('1')).toBe(4);
 });
 
-test('a run with a damaged line is not resumed, a folder in place of a journal is named, and a file can be applied', async () => {
-  await using shop = await stoppedRun(4);
-  const path = shop.journal('r1');
-  writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"applied"', '"kind":applied'));
-  expect(await shop.run('resume r1 --yes')).toMatchObject(
-    failed(2, `error: ${path}: this journal cannot be read: one of its lines is damaged\n`),
-  );
-  mkdirSync(shop.journal('r2'));
-  const stderr = `warning: read ${shop.journal('r2')}: illegal operation on a directory\n`;
-  expect(await shop.run('runs -o ids')).toEqual({ code: 0, stdout: 'r1\n', stderr });
-  expect(await shop.report(apply)).toMatchObject({ code: 0, id: 'r3' });
-});
+test.each([
+  ['"kind":"applied"', '"kind":applied'],
+  ['"id":1,', '"id":1.5,'],
+])(
+  'a run with a damaged line (%s, %s) is not resumed, a folder in place of a journal is named, and a file can be applied',
+  async (text, damaged) => {
+    await using shop = await stoppedRun(4);
+    const path = shop.journal('r1');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(text, damaged));
+    expect(await shop.run('resume r1 --yes')).toMatchObject(
+      failed(2, `error: ${path}: this journal cannot be read: one of its lines is damaged\n`),
+    );
+    mkdirSync(shop.journal('r2'));
+    const stderr = `warning: read ${shop.journal('r2')}: illegal operation on a directory\n`;
+    expect(await shop.run('runs -o ids')).toEqual({ code: 0, stdout: 'r1\n', stderr });
+    expect(await shop.report(apply)).toMatchObject({ code: 0, id: 'r3' });
+  },
+);
 
 test('a resume plans by what it reads, and a stop leaves uncertain rows unknown', async () => {
   await using shop = await stockShop([120, 120], { 'stock.csv': toCsv([100, 100]) });

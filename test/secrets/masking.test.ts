@@ -117,6 +117,12 @@ const answers: Readonly<Record<string, Reply>> = {
   'a success that is an error': { body: { code: 'c', message: token, status: 409 } },
   'a success that is a long error': { body: { error: { message: long(200) } } },
   'a page': { body: long(200), headers: html },
+  'the type of a page': {
+    status: 500,
+    body: 'x',
+    headers: { 'content-type': `text/${encodeURIComponent(token)}` },
+  },
+  'the age of a reading': { status: 412, body: { message: 'no' }, headers: {} },
   'text that is not JSON': { body: `{"a":${token}`, headers: { 'content-type': 'application/json' } },
   'another value': { body: { petId: 1, quantity: token, status: 'sold' } },
   'a long other value': { body: { petId: 1, quantity: long(100), status: 'sold' } },
@@ -131,7 +137,13 @@ test.each(Object.entries(answers))(
   async (_, answer) => {
     await using server = await recordingServer({}, ({ method, path }) => {
       const link = `<http://x/?t=${token}>; rel="deprecation"`;
-      const headers = { 'x-request-id': token, deprecation: 'true', link };
+      const headers = {
+        'x-request-id': token,
+        deprecation: 'true',
+        link,
+        age: encodeURIComponent(token),
+        etag: '"1"',
+      };
       if (method !== 'GET') return { ...answer, headers: { ...headers, ...answer.headers } };
       const item = { petId: 1, quantity: 5, status: 'sold' };
       if (path.startsWith('/store/inventory/')) return { headers, body: item };

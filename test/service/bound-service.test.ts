@@ -369,17 +369,25 @@ test('an update sends null back where the body may have it, so that no default r
   expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ name: 'Max', status: null });
 });
 
-test('a list with two entries of one pet is an error before a write', async () => {
-  const entry = { petId: 7, quantity: 5 };
-  await using service = await recordingServer({}, () => ({ body: [entry, { ...entry, quantity: 9 }] }));
-  const lines = ['Entry: petId#! quantity#!', 'GET /inventory -> Entry[]', 'PUT /inventory/{petId} Entry'];
-  const { run } = await bindTo(service, describeLines(...lines));
-  for (const line of ['adjust 7 +1', 'apply - --yes', 'export'])
-    expect(await run(`inventory ${line}`, { stdin: 'petId,quantity\n7,6\n' })).toMatchObject(
-      failed(2, 'listInventory has several for pet 7'),
-    );
-  expect(service.writes()).toEqual([]);
-});
+test.each(['one page', 'two pages'])(
+  'a list with two entries of one pet on %s is an error before a write',
+  async (on) => {
+    const entry = { petId: 7, quantity: 5 };
+    const other = { ...entry, quantity: 9 };
+    const headers = { link: '</inventory?page=2>; rel="next"' };
+    await using service = await recordingServer({}, ({ path }) => {
+      if (on === 'one page') return { body: [entry, other] };
+      return path.includes('page=2') ? { body: [other] } : { headers, body: [entry] };
+    });
+    const lines = ['Entry: petId#! quantity#!', 'GET /inventory -> Entry[]', 'PUT /inventory/{petId} Entry'];
+    const { run } = await bindTo(service, describeLines(...lines));
+    for (const line of ['adjust 7 +1', 'apply - --yes', 'export'])
+      expect(await run(`inventory ${line}`, { stdin: 'petId,quantity\n7,6\n' })).toMatchObject(
+        failed(2, 'listInventory has several for pet 7'),
+      );
+    expect(service.writes()).toEqual([]);
+  },
+);
 
 test('a field that the service shows is compared and sent back, although no schema of its records has it', async () => {
   const shown = { id: 1, name: 'Rex', status: 'available', categoryId: 2 };
@@ -444,6 +452,19 @@ test('a text that a DELETE answers is a success if the description states no bod
   );
   const description = describeLines('Pet: id# name!', 'GET /pets/{id} -> Pet', 'DELETE /pets/{id}');
   await (await bindTo(service, description)).done('pets delete 7 --yes');
+});
+
+test('a POST that deletes and finds no record has succeeded if the record is gone', async () => {
+  let isThere = true;
+  await using service = await recordingServer({}, ({ method }) => {
+    // A gateway has sent it twice.
+    if (method === 'POST') isThere = false;
+    return isThere ? { body: rex } : refusal(404);
+  });
+  const description = describeLines('Pet: id# name!', 'GET /pets/{id} -> Pet', 'POST /pets/{id}/delete');
+  const { done } = await bindTo(service, description, { maps: ['deletePet=POST /pets/{id}/delete'] });
+  await done('pets delete 7 --yes');
+  expect(service.writes()).toHaveLength(1);
 });
 
 test('a count below the path of its pet is bound by its --map lines, and needs no id of its own', async () => {
