@@ -264,7 +264,7 @@ test('fields that only the service knows can be listed, and stay as they are in 
 });
 
 test('a page token that repeats fails smoke, and its cleanup deletes all the same', async () => {
-  await using shop = await open(byText('pageToken', (items) => ({ items, nextPageToken: '0' })));
+  await using shop = await open(byText('pageToken', (items) => ({ items, nextPageToken: '00' })));
   const { stdout } = await shop.run('smoke -o json');
   expect(stdout).toContain('"the next page links to itself"');
   const writes = await shop.run('smoke --write --yes --only write -o json');
