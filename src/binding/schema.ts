@@ -135,9 +135,9 @@ function membersOf(schema: JsonObject, root: Description): JsonValue[] {
   ];
 }
 
-/** How Elysia and zod describe a text that stands for a number or a boolean. */
-const formatsOfValues = /^(numeric|integer|number|boolean)$/;
-const patternOfDigits = /^\^-?\??(\\d|\[0-9\])[+*]\$$/;
+/** How Elysia, zod and ASP.NET Core describe a text that stands for a number or a boolean. */
+const formatsOfValues = /^(numeric|integer|number|boolean|u?int\d+|float|double|decimal)$/;
+const patternOfDigits = /^\^(\\[d.]|[-+*?:|()[\]0-9eE])+\$$/;
 
 /** Leaves out the texts that stand for a number or a boolean, if the number or the boolean is an alternative too. */
 function withoutTexts(alternatives: readonly JsonValue[]): readonly JsonValue[] {
@@ -150,10 +150,12 @@ function withoutTexts(alternatives: readonly JsonValue[]): readonly JsonValue[] 
   return others.length > 0 && isValue ? others : alternatives;
 }
 
-/** Returns the type that a schema states, if the schema states a single type besides null. */
+/** Returns the type that a schema states, if the schema states a single type besides null and a text that stands for its value. */
 function statedKind(schema: JsonObject): Kind | undefined {
   const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
-  if (types.length > 0) return types.length === 1 ? kinds.find((kind) => kind === types[0]) : undefined;
+  const [only, ...others] = withoutTexts(types.map((type) => ({ ...schema, type })));
+  if (only !== undefined)
+    return others.length === 0 ? kinds.find((kind) => kind === objectOf(only).type) : undefined;
   if (isJsonObject(schema.properties)) return 'object';
   if (schema.items !== undefined) return 'array';
   return undefined;

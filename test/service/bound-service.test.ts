@@ -322,6 +322,8 @@ test('a DELETE whose description has no responses succeeds by any 2xx, and its b
 test.each([
   { anyOf: [{ type: 'string', format: 'numeric' }, { type: 'number' }] },
   { oneOf: [{ type: 'integer' }, { type: 'string', pattern: '^\\d+$' }] },
+  { type: ['integer', 'string'], pattern: '^-?(?:0|[1-9]\\d*)$' },
+  { type: ['null', 'integer', 'string'], format: 'int64' },
 ])(
   'a number that may be a numeric text is a number: as an id, a count and the number of a page',
   async (numeric) => {
