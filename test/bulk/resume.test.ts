@@ -229,7 +229,10 @@ test('a journal that somebody removes stops the run, and a row whose new values 
   };
   const { code, stderr } = await shop.run('inventory apply d.csv --relative --delivery LS-1 --yes');
   // Without a journal no command can continue.
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.not.stringContaining('petstore ') });
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.not.stringMatching(/petstore (resume|undo|runs)/),
+  });
   expect(stderr).toMatch(
     /: it was removed; 1 unprocessed of 1 row\nhint: check the records: without its journal /,
   );
