@@ -150,13 +150,15 @@ const hints: Readonly<Record<string, Hint>> = {
         call?.service.transport.forwardProxy?.includes('@')),
     text: 'check the address of the proxy, and the user name and the password in it: user:password@proxy.example',
   },
-  // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
-  basicLogin: {
-    when: ({ call, response }) =>
-      response?.status === 401 &&
-      /^\s*basic\b(?!.*\bbearer\b)/is.test(headerOf(response, 'www-authenticate')) &&
-      !/^basic\b/i.test(headerOf(call?.request, 'authorization')),
-    text: 'the answer asks for a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
+  otherScheme: {
+    when: (failure) => otherSchemeOf(failure) !== undefined,
+    text(failure) {
+      const scheme = otherSchemeOf(failure) ?? '';
+      const set = `set auth-scheme to ${scheme} (PETSTORE_AUTH_SCHEME=${scheme})`;
+      return /^basic$/i.test(scheme)
+        ? `the answer asks for a user name and a password: ${set}, and give user:password as the token`
+        : `the answer asks for a token with the scheme ${scheme}: ${set}`;
+    },
   },
   token: { when: ({ kind }) => kind === 'auth', text: tokenHint },
   cache: {
@@ -204,6 +206,24 @@ const hints: Readonly<Record<string, Hint>> = {
         : 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
   },
 };
+
+/**
+ * Returns the scheme that a 401 asks for, if it asks for one that sends a token or a password as it is, and the request used another.
+ * A request without a token lacks more than the scheme, unless that is Basic. See RFC 9110, 11.6.1.
+ */
+function otherSchemeOf({ call, response }: Failure): string | undefined {
+  if (response?.status !== 401) return undefined;
+  const challenges = headerOf(response, 'www-authenticate')
+    .replace(/"[^"]*"/g, '')
+    .split(',');
+  const schemes = challenges
+    .flatMap((challenge) => /^\s*([\w-]+)(?![\w-]|\s*=)/.exec(challenge)?.[1] ?? [])
+    .filter((scheme) => !/^(digest|negotiate|ntlm)$/i.test(scheme));
+  const [scheme = ''] = schemes;
+  const [used = ''] = headerOf(call?.request, 'authorization').toLowerCase().split(' ');
+  const isOther = scheme.toLowerCase() !== used && (used !== '' || /^basic$/i.test(scheme));
+  return schemes.length === 1 && isOther ? scheme : undefined;
+}
 
 function tokenHint({ call, response }: Failure): string {
   const { credentialSource, whyNoCredential } = call?.service ?? {};
