@@ -15,10 +15,16 @@ const maxUnanswered = 20;
 const maxProbes = 10;
 /** The longest time between two of them, in milliseconds. A dead service is told within a minute. */
 const longestProbeMs = 3000;
+/** The time between requests after the first refusal of a service that limits them, and the longest, in milliseconds. */
+const minSpacingMs = 10;
+const maxSpacingMs = 1000;
 /** The longest time in which neither the service nor a gateway answers. A pause does not count. */
 const longestSilenceMs = 60_000;
 
-/** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
+/**
+ * The pace of requests, shared by all workers: a rate, a pause and then a slower rate if the service refuses requests because they are
+ * too many, and a stop if it no longer answers.
+ */
 export class Pace {
   /** The pace stops the run if the service asks to wait too long, or does not answer any more. */
   readonly stop: Stop;
@@ -26,6 +32,8 @@ export class Pace {
   private readonly probeMs: number;
   private pausedUntilMs = 0;
   private nextTurnMs = 0;
+  /** The time between requests that follows from refusals such as 429. It grows with each, and shrinks with each other answer. */
+  private spacingMs = 0;
   /** The number of attempts in a row without an answer of the service. */
   private unanswered = 0;
   /** True if one of them is a write. */
@@ -76,7 +84,13 @@ export class Pace {
           `the service answered ${status} and asks to wait ${durationText(retryAfterMs)}, longer than ${durationText(maxRetryWaitMs)}`,
         ),
       );
-    this.pauseFor(retryAfterMs ?? (statusRule(status).pauses ? retryDelayMs(1) : 0));
+    const { pauses = false } = statusRule(status);
+    // Further refusals in a pause are of requests that were sent before it.
+    if (pauses && monotonicMs() >= this.pausedUntilMs)
+      this.spacingMs = Math.min(Math.max(2 * this.spacingMs, minSpacingMs), maxSpacingMs);
+    else if (!pauses && response)
+      this.spacingMs = this.spacingMs < minSpacingMs / 4 ? 0 : this.spacingMs * 0.95;
+    this.pauseFor(retryAfterMs ?? (pauses ? retryDelayMs(1) : 0));
     if (!this.isDead(attempt)) return;
     const last = error?.message ?? `the last one was ${status}`;
     const message = `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
@@ -127,10 +141,11 @@ export class Pace {
 
   /** Takes the next turn by pause and rate, and returns the milliseconds until then. */
   private reserveTurn(): number {
-    if (this.intervalMs === 0 && this.pausedUntilMs === 0) return 0;
+    const intervalMs = Math.max(this.intervalMs, this.spacingMs);
+    if (intervalMs === 0 && this.pausedUntilMs === 0) return 0;
     const now = monotonicMs();
     const turn = Math.max(now, this.pausedUntilMs, this.nextTurnMs);
-    if (this.intervalMs > 0) this.nextTurnMs = turn + this.intervalMs;
+    if (intervalMs > 0) this.nextTurnMs = turn + intervalMs;
     // Timers have a resolution of a millisecond, so a shorter wait would take as long as that.
     return turn - now >= 1 ? turn - now : 0;
   }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import { Pace } from '../../src/client/pace.ts';
 import { noAnswerError } from '../../src/client/transport/response.ts';
-import { withinLimits } from '../../src/process/deadline.ts';
+import { monotonicMs, withinLimits } from '../../src/process/deadline.ts';
 import { interruption, isInterruption } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 
@@ -11,14 +11,14 @@ function stopClock(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** A pace, and a function whose attempts, by default of a PUT, end at once with a status. */
+/** A pace, and a function whose attempts, by default of a PUT, end at once with a status, which may depend on the turn. */
 function openPace(timeoutMs = 0) {
   const stop = new Stop();
   const pace = new Pace(undefined, stop, timeoutMs);
-  const answer = async (status: number, times = 1, more: Partial<Attempt> = {}) => {
+  const answer = async (status: number | (() => number), times = 1, more: Partial<Attempt> = {}) => {
     for (let time = 0; time < times; time += 1) {
       await pace.waitForTurn();
-      const response = { status, headers: {}, body: '' };
+      const response = { status: typeof status === 'number' ? status : status(), headers: {}, body: '' };
       pace.attemptEnded({ ...put, isSent: true, number: 1, elapsedMs: 0, response, ...more });
     }
   };
@@ -58,6 +58,26 @@ test.each([
     expect(stop.cause?.message).toMatch(/^30 attempts in a row/);
   },
 );
+
+test('a service that takes 100 requests a second refuses few of the requests of eight workers', async () => {
+  stopClock();
+  const { answer } = openPace();
+  const begun = monotonicMs();
+  const counts = { taken: 0, refused: 0 };
+  // It allows three more requests at once.
+  const take = () => {
+    const isTaken = counts.taken < 3 + (monotonicMs() - begun) / 10;
+    counts[isTaken ? 'taken' : 'refused'] += 1;
+    return isTaken ? 200 : 429;
+  };
+  const work = async () => {
+    while (counts.taken < 400) await answer(take);
+  };
+  const workers = Promise.all(Array.from({ length: 8 }, work));
+  await vi.advanceTimersByTimeAsync(60_000);
+  await workers;
+  expect(counts.refused).toBeLessThan(100);
+});
 
 test('a service that answers nothing at all for a minute stops the run, and one that answers meanwhile does not', async () => {
   stopClock();
@@ -125,14 +145,17 @@ function countTurns(pace: Pace, count: number): (ms: number) => Promise<number> 
   };
 }
 
-test.each([429, 503])('a %i without Retry-After pauses all requests', async (status) => {
-  stopClock();
-  vi.spyOn(Math, 'random').mockReturnValueOnce(0.12);
-  const { pace, answer } = openPace();
-  await answer(status);
-  const turnsAfter = countTurns(pace, 2);
-  expect([await turnsAfter(59), await turnsAfter(1)]).toEqual([0, 2]);
-});
+test.each([429, 503])(
+  'a %i without Retry-After pauses all requests, which then follow one by one',
+  async (status) => {
+    stopClock();
+    vi.spyOn(Math, 'random').mockReturnValueOnce(0.12);
+    const { pace, answer } = openPace();
+    await answer(status);
+    const turnsAfter = countTurns(pace, 2);
+    expect([await turnsAfter(59), await turnsAfter(1), await turnsAfter(10)]).toEqual([0, 1, 2]);
+  },
+);
 
 test('a rate spreads requests over the time', async () => {
   stopClock();
