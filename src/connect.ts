@@ -102,6 +102,8 @@ async function openClient(
 
 /** The deadline of a call of a check, by default. */
 export const checkTimeoutMs = 10_000;
+/** The most retries of a call of a check, by default. Those after a 429 take until the deadline. */
+const checkRetries = { retries: 1, retriesOf429: 8 };
 
 /**
  * Returns the limits of calls. Checks have short limits, because people wait for the answer. Bulk work retries even if the service
@@ -112,7 +114,7 @@ function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): Ca
   const retries = settings.explain('retries');
   return {
     timeoutMs: purpose === 'checks' && timeout.source === 'default' ? checkTimeoutMs : timeout.value,
-    retries: purpose === 'checks' && retries.source === 'default' ? 1 : retries.value,
+    ...(purpose === 'checks' && retries.source === 'default' ? checkRetries : { retries: retries.value }),
     retriesUnreachable: purpose === 'bulk' || retries.source !== 'default',
   };
 }

@@ -7,8 +7,18 @@ export interface CallLimits {
   /** The deadline of the whole call, retries included, in milliseconds. */
   readonly timeoutMs: number;
   readonly retries: number;
+  /** The most retries after a 429, `retries` by default: a service that limits requests works. */
+  readonly retriesOf429?: number | undefined;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
+}
+
+/** Returns the most retries after an answer with this status, or without an answer. */
+export function mostRetries(
+  status: number | undefined,
+  { retries, retriesOf429 = retries }: CallLimits,
+): number {
+  return status === 429 ? retriesOf429 : retries;
 }
 
 /**
@@ -21,7 +31,7 @@ export interface CallLimits {
 export function permittedDelayMs(
   retry: number,
   { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
-  { retries, retriesUnreachable }: Omit<CallLimits, 'timeoutMs'>,
+  { retries, retriesUnreachable }: Pick<CallLimits, 'retries' | 'retriesUnreachable'>,
   random = Math.random(),
 ): number | undefined {
   if (retry > retries || (noAnswerRule(error) === 'unreachable' && !retriesUnreachable)) return undefined;

@@ -17,8 +17,6 @@ import {
   withRefusal,
 } from './service.ts';
 
-const isFirst = (count: number) => count === 1;
-
 /** Shows a commit in a header and at `/version`. */
 const showing =
   (commit: string): Change =>
@@ -177,14 +175,23 @@ describe.concurrent('how an answer is judged', () => {
   });
 
   test.each([
-    [{ 'retry-after': '0' }, 'flaky', /^429 Too Many Requests first, then: 200 OK/],
-    [{ 'retry-after': '3600' }, 'fail', /^answered 429/],
-  ] as const)('a 429 with %j is tried once more if that is in time: %s', async (headers, result, reason) => {
-    const spoil = counting(isFirst, (answer) => withHeaders(withRefusal(answer, 429), headers));
-    const run = await smokeOf(on('/categories/1', spoil), ['--only', 'op/getCategory']);
-    expect(run.check('op/getCategory').result).toBe(result);
-    expect(run.check('op/getCategory').reason).toMatch(reason);
-  });
+    ['0', [], 'flaky', /^429 Too Many Requests first, then: 200 OK/, /^$/],
+    ['0', ['--retries', '1'], 'fail', /^answered 429/, /^the service limits requests: .* --retries/],
+    ['3600', [], 'fail', /^answered 429/, /^the service asks to wait 60 min/],
+  ] as const)(
+    'two answers with 429 and Retry-After %s, with %j: %s',
+    async (seconds, flags, result, reason, hint) => {
+      const limit = (answer: HttpResponse) =>
+        withHeaders(withRefusal(answer, 429), { 'retry-after': seconds });
+      const spoil = on(
+        '/categories/1',
+        counting((count) => count <= 2, limit),
+      );
+      const run = await smokeOf(spoil, ['--only', 'op/getCategory', ...flags]);
+      expect(run.check('op/getCategory')).toMatchObject({ result, reason: expect.stringMatching(reason) });
+      expect(run.check('op/getCategory').hint ?? '').toMatch(hint);
+    },
+  );
 
   test('the reason for a refused X-Api-Key says that a token was sent', async () => {
     await using service = await startService({ spoil: refusing(403) });
