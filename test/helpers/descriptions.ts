@@ -1,3 +1,5 @@
+import { describeLines } from './corpus.ts';
+
 // Descriptions of services unlike the one of the table: other paths, methods, names and gaps.
 
 /** A body or an answer in JSON. */
@@ -120,56 +122,26 @@ components:
         status: { $ref: '#/components/schemas/PetStatus' }
 `;
 
-const item = record({
-  petId: { type: 'integer' },
-  quantity: { type: ['integer', 'null'], exclusiveMinimum: -1 },
-  status: { type: 'string' },
-});
-
-/** Only the parts that the specification states. */
-export const sparse = {
-  openapi: '3.0.0',
-  info: { title: 'Pet Store', version: '1.0.0' },
-  paths: {
-    '/pets/{petId}': { get: { deprecated: true, responses: { default: { description: 'not shown' } } } },
-    '/store/orders': {
-      get: { 'x-hideTryItPanel': true, responses: { '200': { description: 'not shown' } } },
-    },
-  },
-};
+/** Only the operations that the specification states. */
+export const sparse = describeLines('GET /pets/{petId}', 'GET /store/orders');
 
 export const pet = record({
   id: { type: 'integer' },
   name: { type: 'string' },
   categoryId: { type: 'integer' },
 });
-const quantity = record({ quantity: { type: 'integer' } });
-const takesUpdate = {
-  requestBody: json({ $ref: '#/components/schemas/InventoryUpdate' }),
-  responses: ok({ $ref: '#/components/schemas/InventoryItem' }),
-};
-
-const petIdInPath = { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } };
-const getsPet = { parameters: [petIdInPath], get: { responses: ok({ $ref: '#/components/schemas/Pet' }) } };
-
-const listsItems = {
-  get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/InventoryItem' } }) },
-};
 
 /** Two operations fit listInventory, and none is certainly getPet. */
-export const ambiguous = {
-  openapi: '3.0.3',
-  info: { title: 'Ambiguous', version: '1' },
-  paths: {
-    '/pets': {
-      get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }) },
-    },
-    '/animals/{petId}': getsPet,
-    '/beasts/{petId}': getsPet,
-    '/a/inventory': listsItems,
-    '/b/inventory': listsItems,
-    '/a/inventory/{petId}': { parameters: [petIdInPath], put: takesUpdate, patch: takesUpdate },
-    '/b/inventory/{petId}': { parameters: [petIdInPath], put: takesUpdate },
-  },
-  components: { schemas: { Pet: pet, InventoryUpdate: quantity, InventoryItem: item } },
-};
+export const ambiguous = describeLines(
+  'Pet: id#! name! categoryId#!',
+  'Entry: petId#! quantity#! status!',
+  'Count: quantity#!',
+  'GET /pets -> Pet[]',
+  'GET /animals/{petId} -> Pet',
+  'GET /beasts/{petId} -> Pet',
+  'GET /a/inventory -> Entry[]',
+  'GET /b/inventory -> Entry[]',
+  'PUT /a/inventory/{petId} Count -> Entry',
+  'PATCH /a/inventory/{petId} Count -> Entry',
+  'PUT /b/inventory/{petId} Count -> Entry',
+);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { openConfig } from '../helpers/config-folder.ts';
-import { json } from '../helpers/descriptions.ts';
+import { describeLines } from '../helpers/corpus.ts';
 import { type Answers, runTyping } from '../helpers/person.ts';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { failed, runAt } from '../helpers/run-cli.ts';
@@ -63,12 +63,8 @@ test('writes that are bound alone are used, a delete with --yes, and need no rea
   await using server = await recordingServer({}, ({ method }) =>
     method === 'PATCH' ? { body: { id: 1, name: 'Rex' } } : { status: 204 },
   );
-  const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
-  const info = { title: 'Pets', version: '1' };
-  const pet = json({ type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } } });
-  const patch = { requestBody: pet, responses: { 200: { description: 'ok', ...pet } } };
-  const paths = { '/pets/{petId}': { parameters, patch, delete: {} } };
-  const shop = await bindTo(server, { openapi: '3.1.0', info, paths });
+  const routes = ['PATCH /pets/{petId} Pet -> Pet', 'DELETE /pets/{petId}'];
+  const shop = await bindTo(server, describeLines('Pet: id# name', ...routes));
   const how = 'by its id, because the service offers no way to read it';
   const stderr = `deleted pet 1 ${how}\ndeleted pet 2 ${how}\n`;
   expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({ code: 0, stderr });

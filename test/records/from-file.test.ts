@@ -11,13 +11,6 @@ import { testWith } from '../helpers/tools.ts';
 
 const available = (id: number, name: string) => ({ id, name, categoryId: 1, status: 'available' });
 
-test('create reads a JSON object', async () => {
-  const shop = openShop();
-  const stdin = '{"name":"a","categoryId":1}';
-  expect(await shop.run('pets create --from - --yes', { stdin })).toMatchObject({ code: 0 });
-  expect(await shop.json('pets get 26')).toEqual(available(26, 'a'));
-});
-
 test('update reads the edited CSV of a list: categories by name, an empty cell left out', async () => {
   const shop = openShop();
   const pets = await shop.run('pets list --limit 3 -o csv');

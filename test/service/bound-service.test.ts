@@ -158,22 +158,6 @@ test('a filter may have the name that --map gives to its field', async () => {
   expect(service.calls()).toEqual(['GET /pets?state=sold']);
 });
 
-test('a service that requires If-Match gets the ETag of the record as it was read', async () => {
-  await using service = await recordingServer({}, () => ({
-    headers: { etag: '"7"' },
-    body: { petId: 1, quantity: 2 },
-  }));
-  const responses = { 200: json(record({ petId: integer, quantity: integer })) };
-  const parameters = [{ name: 'If-Match', in: 'header', required: true, schema: text }];
-  const put = { parameters, requestBody: json(record({ quantity: integer })), responses };
-  const paths = { '/inventory/{petId}': { get: { responses }, put } };
-  const { run } = await bindTo(service, document(paths));
-  await run('inventory adjust 1 +1');
-  expect(service.writes('PUT')[0]?.headers).toMatchObject({
-    'if-match': '"7"',
-  });
-});
-
 test('a service that requires the id in the body too gets the id in the body', async () => {
   await using service = await recordingServer({}, ({ body }) => ({
     body: { ...rex, ...JSON.parse(body || '{}') },

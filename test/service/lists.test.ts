@@ -18,8 +18,8 @@ const refusesAbove =
     Number(searchParams.get('limit') ?? 0) > most ? refusal(status) : undefined;
 /** Answers a page in another way. */
 const instead =
-  (page: string, reply: Reply): Shape['refuses'] =>
-  ({ searchParams }) =>
+  (page: string, reply: Reply) =>
+  ({ searchParams }: URL) =>
     searchParams.get('page') === page ? reply : undefined;
 const anyLimit = { parameters: [inQuery('limit', { type: 'integer' })] };
 const pet = (id: number) => ({ id, name: `Pet${id}`, categoryId: 1, status: 'sold' });
@@ -421,8 +421,8 @@ test.each<[what: string, Shape, queries: readonly string[]]>([
   ...strange.map((schema, at): [string, Shape, string[]] => [
     `names of another type, ${at}`,
     {
-      parameters: ['limit', 'page', 'offset', 'cursor', 'after', 'status', 'petId'].map((name) =>
-        inQuery(name, schema),
+      parameters: ['limit', 'size', 'count', 'page', 'offset', 'cursor', 'after', 'status', 'petId'].map(
+        (name) => inQuery(name, schema),
       ),
     },
     [],

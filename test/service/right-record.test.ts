@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/process/exact-json.ts';
-import { bindDocument } from '../helpers/corpus.ts';
-import { json, ok } from '../helpers/descriptions.ts';
+import { bindDocument, describeLines } from '../helpers/corpus.ts';
 import { randomOf } from '../helpers/random.ts';
+import { names } from '../helpers/shaped-service.ts';
 
 // No write is ever bound to a record that is not the one named. Random services find their records by a key of their own:
 // our id, or another field of the record. The parameter in the path has a name that such a key may have, the list may be in
@@ -57,97 +57,49 @@ interface Scene {
 }
 
 function makeScene(seed: number): Scene {
-  const { next: random, pick } = randomOf(seed);
+  const { chance, pick } = randomOf(seed);
   const noun = pick<Noun>(['pets', 'orders', 'categories', 'inventory', 'inventory']);
   const key = pick(Object.keys(keys[noun]));
-  const otherKeys = Object.keys(keys[noun]).filter(() => random() < 0.6);
+  const otherKeys = Object.keys(keys[noun]).filter(() => chance(0.6));
   // A service that finds its records by another field mostly has an id beside it.
   const fields = [
     ...new Set([
       key,
       ...otherKeys,
       ...further[noun],
-      ...(random() < 0.8 ? [noun === 'inventory' ? 'petId' : 'id'] : []),
+      ...(chance(0.8) ? [noun === 'inventory' ? 'petId' : 'id'] : []),
     ]),
   ];
   const parameter = pick(keys[noun][key] ?? []);
-  const properties = Object.fromEntries(
-    fields.map((name) => {
-      const type = ['name', 'status', 'description'].includes(name)
-        ? 'string'
-        : name === 'complete'
-          ? 'boolean'
-          : 'integer';
-      return [name, { type }];
-    }),
-  );
-  const record = { type: 'object', properties };
-  const word = pick(
-    noun === 'inventory' ? ['inventory'] : [noun, noun === 'categories' ? 'category' : noun.slice(0, -1)],
-  );
-  const prefix = pick(['', '', '/v1', '/api', '/store']);
-  const schemaName = pick([
-    'Record',
-    { pets: 'Pet', orders: 'Order', categories: 'Category', inventory: 'InventoryItem' }[noun],
-  ]);
-  const ref: JsonObject = { $ref: `#/components/schemas/${schemaName}` };
+  const properties = fields.map((name) => {
+    const kind = { name: '', status: '', description: '', complete: '?' }[name] ?? '#';
+    return `${name}${kind}`;
+  });
+  const name = names[noun] ?? '';
+  const word = pick([noun, name.toLowerCase().replace('item', '')]);
+  const schema = pick(['Record', name]);
   // `/pets/{petId}` without a word about a pet is that of the specification.
-  const isDescribed = random() < 0.8 || (noun === 'pets' && key === 'petId');
-  const recordSchema = isDescribed ? ref : pick([{}, { type: 'object' }]);
-  const listSchema: JsonObject = { type: 'array', items: recordSchema };
-  const list = pick<JsonObject>([
-    listSchema,
-    { type: 'object', properties: { data: listSchema } },
-    { type: 'object', properties: { items: listSchema, total: { type: 'integer' } } },
-  ]);
-  const queries = ['status', 'id', key, 'force', 'notify'].filter(() => random() < 0.2);
-  const parameters = [
-    {
-      name: parameter,
-      in: 'path',
-      required: true,
-      schema: pick<JsonObject>([
-        { type: 'integer' },
-        { type: 'integer', format: 'int64' },
-        {},
-        { type: 'string' },
-      ]),
-    },
-    ...[...new Set(queries)].map((name) => ({
-      name,
-      in: 'query',
-      schema: { type: pick(['string', 'integer']) },
-    })),
+  const isDescribed = chance(0.8) || (noun === 'pets' && key === 'petId');
+  const [taken, answered] = isDescribed ? [` ${schema}`, ` -> ${schema}`] : ['', ''];
+  const list = pick([`${schema}[]`, `{data: ${schema}[]}`, `{items: ${schema}[], total#}`]);
+  const prefix = pick(['', '', '/v1', '/api', '/store']);
+  const collection = `${prefix}/${word}`;
+  const typed = pick([`{${parameter}}`, `{${parameter}:string}`]);
+  const item = `${prefix}${pick(['', '', '', '/archive'])}/${word}/${typed}`;
+  const body = noun === 'inventory' ? ' {quantity#}' : taken;
+  const id = pick(['update', 'set_it', 'replaceRecord', 'adjustStock', 'updateInventory']);
+  const update = `${body}${chance(0.5) ? answered : ''}${chance(0.3) ? ` (${id})` : ''}`;
+  const routes: readonly [share: number, route: string][] = [
+    [0.8, `GET ${collection}${isDescribed ? ` -> ${list}` : ''}`],
+    [0.5, `POST ${collection}${taken}`],
+    [0.2, `PUT ${collection} ${schema}`],
+    [0.2, `PATCH ${collection} ${schema}`],
+    [0.6, `GET ${item}${answered}`],
+    [1, `${pick(['PUT', 'PUT', 'PATCH'])} ${item}${update}`],
+    [1, `DELETE ${item}`],
   ];
-  const answers = random() < 0.5 ? ok(recordSchema) : { 204: { description: 'done' } };
-  const body =
-    noun === 'inventory' ? { type: 'object', properties: { quantity: { type: 'integer' } } } : recordSchema;
-  const operationId =
-    random() < 0.3
-      ? { operationId: pick(['update', 'set_it', 'replaceRecord', 'adjustStock', 'updateInventory']) }
-      : {};
-  const update = { ...operationId, requestBody: json(body), responses: answers };
-  const collection = {
-    ...(random() < 0.8 && { get: { responses: ok(list) } }),
-    ...(random() < 0.5 && {
-      post: { requestBody: json(recordSchema), responses: { 201: { description: 'made' } } },
-    }),
-    ...(random() < 0.2 && { put: { requestBody: json(ref), responses: answers } }),
-    ...(random() < 0.2 && { patch: { requestBody: json(ref), responses: answers } }),
-  };
-  const item = {
-    parameters,
-    ...(random() < 0.6 && { get: { responses: ok(recordSchema) } }),
-    [pick(['put', 'put', 'patch'])]: update,
-    delete: { responses: { 204: { description: 'gone' } } },
-  };
-  const place = pick(['', '', '', '/archive']);
-  const description = {
-    openapi: '3.0.3',
-    info: { title: 'x', version: '1' },
-    paths: { [`${prefix}/${word}`]: collection, [`${prefix}${place}/${word}/{${parameter}}`]: item },
-    components: { schemas: { [schemaName]: record } },
-  };
+  const chosen = routes.filter(([share]) => chance(share)).map(([, route]) => route);
+  const description = describeLines(`${schema}: ${properties.join(' ')}`, ...chosen);
   return { noun, fields, key, description, parameter };
 }
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { json, ok } from '../helpers/descriptions.ts';
+import { describeLines } from '../helpers/corpus.ts';
+import type { Description } from '../helpers/own-description.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed } from '../helpers/run-cli.ts';
+import { inQuery } from '../helpers/shaped-service.ts';
 import { type Fields, storeRecords } from '../helpers/stored-records.ts';
 
 // The values of a field are the description's: a text stays text, a word is one of its enumeration, a day has no time.
@@ -16,41 +18,18 @@ async function serve(
   records: Fields = {},
   more: { order?: Fields; filter?: Fields; isSilent?: boolean } = {},
 ) {
-  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-  const paths: Record<string, object> = {};
-  for (const [noun, name] of Object.entries({ pets: 'Pet', orders: 'Order' })) {
-    const body = json(ref(name));
-    const list = ok({ type: 'array', items: ref(name) });
-    const parameters =
-      more.filter && noun === 'pets' ? [{ name: 'status', in: 'query', schema: more.filter }] : [];
-    paths[`/${noun}`] = {
-      get: { parameters, responses: list },
-      post: { requestBody: body, responses: ok(ref(name)) },
-    };
-    paths[`/${noun}/{id}`] = {
-      parameters: [{ name: 'id', in: 'path', required: true, schema: integer }],
-      get: { responses: ok(ref(name)) },
-      put: { requestBody: body, responses: ok(ref(name)) },
-    };
-  }
-  const order = {
-    id: integer,
-    petId: integer,
-    quantity: integer,
-    shipDate: text,
-    complete: { type: 'boolean' },
-    ...more.order,
-  };
-  const schemas = {
-    Pet: { type: 'object', required: ['id', 'name'], properties: { id: integer, name: text, ...further } },
-    Order: { type: 'object', properties: order },
-  };
-  const description = {
-    openapi: '3.0.3',
-    info: { title: 'x', version: '1' },
-    paths,
-    components: { schemas },
-  };
+  const lines = Object.entries({ pets: 'Pet', orders: 'Order' }).flatMap(([noun, name]) => [
+    name === 'Pet' ? 'Pet: id#! name!' : 'Order: id# petId# quantity# shipDate complete?',
+    `GET /${noun} -> ${name}[]`,
+    `POST /${noun} ${name} -> ${name}`,
+    `GET /${noun}/{id} -> ${name}`,
+    `PUT /${noun}/{id} ${name} -> ${name}`,
+  ]);
+  const description = describeLines(...lines) as unknown as Description;
+  const { paths, components } = description;
+  Object.assign(components.schemas.Pet?.properties ?? {}, further);
+  Object.assign(components.schemas.Order?.properties ?? {}, more.order);
+  if (more.filter) Object.assign(paths['/pets']?.get ?? {}, { parameters: [inQuery('status', more.filter)] });
   const { stored, recordsOf, answer } = storeRecords(
     {
       '/pets': [{ id: 1, name: 'Luna', ...records }],
