@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { type CommandFlags, followUpCommand, showCommand } from '../context.ts';
-import { flagName } from '../process/text.ts';
+import { countText, flagName } from '../process/text.ts';
 import { type Run, type RunBegin, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
 
@@ -84,7 +84,10 @@ export function settleFollowUp(
   const records = names.length > 1 ? 'records' : 'record';
   const firstStep =
     findCommand === undefined ? `look at the ${records}, then` : `look for the record: ${findCommand}; then`;
-  return { command, hint: `${firstStep} say what happened: ${command}, or the same with --as failed` };
+  const otherCount = others.length + 1 - names.length;
+  const rest =
+    otherCount > 0 ? `; ${countText(otherCount, 'more row waits', 'more rows wait')} for that` : '';
+  return { command, hint: `${firstStep} say what happened: ${command}, or the same with --as failed${rest}` };
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */

@@ -88,7 +88,7 @@ const writingFlags = {
   rate: keyFlag('rate'),
   maxErrors: value(
     '--max-errors <n>',
-    `stop when this many rows have failed or are unknown (default: ${defaultMaxErrors})`,
+    `stop when this many writes have failed or are unknown (default: ${defaultMaxErrors})`,
     { parse: integerFrom(1) },
   ),
   lockWaitMs: value(

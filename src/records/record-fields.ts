@@ -109,7 +109,8 @@ export function createView(noun: Noun, operation: Operation, showsNames: boolean
       add({
         name: column,
         value: ({ fields: own, referenceName }) =>
-          own[column] ?? referenceName ?? own[name] ?? own[categoryName],
+          // A service may show the whole category beside its id.
+          typeof own[column] === 'string' ? own[column] : (referenceName ?? own[name] ?? own[categoryName]),
         // A file has the id if the service has no list in which the name could be found again.
         text: (record) => record.fields[categoryName] as string | undefined,
       });

@@ -151,7 +151,9 @@ test('an undo names records whose ids no answer gave, and goes on with what a pe
   };
   const run = await shop.report('pets create --from new.csv --yes --concurrency 1');
   expect(run).toMatchObject({ code: 3, applied: 1, unknown: 2 });
-  expect(run.error?.hint).toMatch(/^look for the record: petstore pets list --name Rex; then .*line:3=<id>/);
+  expect(run.error?.hint).toMatch(
+    /^look for the record: petstore pets list --name Rex; then .*line:3=<id>.*; 1 more row waits for that$/,
+  );
   const next = expect.stringContaining("runs settle r1 'line:3=<id>'");
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 1, failed: 2, next });
   const made = [...shop.stored.values()].at(-1)?.id;

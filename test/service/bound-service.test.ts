@@ -130,6 +130,15 @@ test('a category in words is no category of petstore, but a further field', asyn
   expect(bodies(service, 'POST')).toEqual(['{"name":"Rex","category":"Dogs"}']);
 });
 
+test('a category that is shown as an object beside its id is printed by its name', async () => {
+  const categories = [{ id: 1, name: 'Dogs' }];
+  const pet = { id: 1, name: 'Rex', categoryId: 1, category: categories[0] };
+  await using service = await recordingServer({ '/categories': categories, '/pets': [pet] });
+  const lines = ['Pet: id# name! categoryId# category.', 'Category: id# name!', 'GET /pets -> Pet[]'];
+  const { done } = await bindTo(service, describeLines(...lines, 'GET /categories -> Category[]'));
+  expect(await done('pets list -o csv')).toBe('id,name,category,status\n1,Rex,Dogs,\n');
+});
+
 test('a filter is trusted if the records do not show its field', async () => {
   await using service = await recordingServer({}, ({ path }) => ({
     body: [{ id: path.includes('sold') ? 2 : 1, name: 'Rex' }],
