@@ -200,9 +200,11 @@ const hints: Readonly<Record<string, Hint>> = {
   address: {
     when: ({ error, response, kind }) =>
       (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error) === 'unreachable',
-    text: ({ response }) =>
+    text: ({ call, response }) =>
       response
-        ? 'check the base URL; if the service has other paths, `petstore api bind` finds them in its description'
+        ? call?.service.contract.origin === undefined
+          ? 'check the base URL; if the service has other paths, `petstore api bind` finds them in its description'
+          : 'check the base URL, and the paths in `petstore api operations`'
         : 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
   },
 };
