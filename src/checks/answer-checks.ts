@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { idParameter, type Operation } from '../api/operations.ts';
-import { isDeniedStatus, isMissingStatus } from '../client/answer-table.ts';
+import { isDeniedStatus, isMissingStatus, statusRule } from '../client/answer-table.ts';
 import { titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
 import { tokenHeaderText } from '../config/credential.ts';
@@ -149,6 +149,11 @@ export async function checkNotFound(context: CheckContext, operation: Operation)
 
 export async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding> {
   const answer = await context.ask(operation, { id: 'not-a-number' });
+  // A status that may pass, such as 401, 403 or 429, refuses the request whatever its id is.
+  if (statusRule(answer.status, 'service').isTransient) {
+    const details = { expected: 'a 4xx that refuses the id' };
+    throw new FindingError(failOn(answer, `answered ${statusText(answer.status)}`, details));
+  }
   return judgeError(context, answer, '4xx');
 }
 

@@ -116,6 +116,8 @@ const others: Faults = {
   })),
   'error/not-found: the body lacks the field "code"': unknownId(saying({ message: 'no', status: 404 })),
   'error/bad-request: answered 500': on(/not-a-number/, refusing(500)),
+  'error/bad-request: answered 403 Forbidden': on(/not-a-number/, refusing(403)),
+  'error/bad-request: answered 429 Too Many Requests; the service limits': on(/not-a-number/, refusing(429)),
   'error/bad-request: answered 200 OK': on(/not-a-number/, (answer) => ({
     ...withBody(answer, { id: 1, name: 'Dogs' }),
     status: 200,
