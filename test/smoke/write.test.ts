@@ -300,6 +300,11 @@ describe.concurrent('a signal', () => {
     expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [^>]*failures="1"/);
   });
 
+  test.each(Object.values(paths))('SIGTERM while a POST to %s is under way leaves nothing', async (path) => {
+    const run = await interrupted((request, raise) => void (request === `POST ${path}` && raise('SIGTERM')));
+    expect(run).toMatchObject({ code: 143, leavesNothing: true });
+  });
+
   test.each([
     ['SIGTERM', 143],
     ['SIGHUP', 129],
