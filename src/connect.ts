@@ -232,19 +232,21 @@ async function openTransport(
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
 
-/** Reads and checks the certificates and the key in the settings and, for https without ca-cert, the certificates of SSL_CERT_FILE. */
+/**
+ * Reads and checks the certificates and the key in the settings and, for https without ca-cert, the certificates of SSL_CERT_FILE and
+ * NODE_EXTRA_CA_CERTS.
+ */
 async function openTlsFiles({ settings, io }: Context, url: string): Promise<TlsFiles> {
-  const { SSL_CERT_FILE: path } = io.env;
+  const { SSL_CERT_FILE: path, NODE_EXTRA_CA_CERTS: extraPath } = io.env;
   const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
     return value === undefined ? undefined : { path: value, givenBy };
   };
-  const general = path && url.startsWith('https:') ? { path, givenBy: 'SSL_CERT_FILE' } : undefined;
-  const files = {
-    ca: tlsFile('ca-cert') ?? general,
-    cert: tlsFile('client-cert'),
-    key: tlsFile('client-key'),
-  };
+  const ca = tlsFile('ca-cert');
+  const general = !ca && path && url.startsWith('https:') ? { path, givenBy: 'SSL_CERT_FILE' } : undefined;
+  // Node adds these certificates only to its own.
+  const extra = general && extraPath ? { path: extraPath, givenBy: 'NODE_EXTRA_CA_CERTS' } : undefined;
+  const files = { ca: ca ?? general, extra, cert: tlsFile('client-cert'), key: tlsFile('client-key') };
   if (Object.values(files).every((file) => file === undefined)) return {};
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }

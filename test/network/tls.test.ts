@@ -53,6 +53,11 @@ test('the file of SSL_CERT_FILE is trusted, and named if it cannot be used', asy
     PETSTORE_CA_CERT: temporaryFile(certificate.cert),
   };
   expect(await list(service.url, further)).toMatchObject({ code: 0 });
+  const both = {
+    SSL_CERT_FILE: temporaryFile(other.cert),
+    NODE_EXTRA_CA_CERTS: temporaryFile(certificate.cert),
+  };
+  expect(await list(service.url, both)).toMatchObject({ code: 0 });
   const untrusted = await list(service.url, { SSL_CERT_FILE: temporaryFile(other.cert) });
   expect(untrusted).toMatchObject(failed(6, 'PETSTORE_CA_CERT=<file>'));
   for (const path of ['/nonexistent.pem', temporaryFile('no certificate')]) {

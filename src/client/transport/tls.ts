@@ -18,24 +18,27 @@ interface NamedFile {
 
 /**
  * Reads and checks the certificates and the key for TLS, so that a wrong file is reported before anything is sent. The
- * file of a certificate may contain its key too.
+ * file of a certificate may contain its key too. `extra` holds authorities to trust beside those of `ca`.
  *
  * @throws UsageError that names the file and what names it.
  */
 export async function readTlsFiles({
   ca,
+  extra,
   cert,
   key = cert,
-}: Readonly<Record<keyof TlsFiles, NamedFile | undefined>>): Promise<TlsFiles> {
+}: Readonly<Record<keyof TlsFiles | 'extra', NamedFile | undefined>>): Promise<TlsFiles> {
   if (key && !cert)
     throw new UsageError(`${key.givenBy}: the client key has no certificate`, 'name it with client-cert');
-  const [caText, certText, keyText] = await Promise.all([ca, cert, key].map(readTlsFile));
+  const [ownCa, extraCa, certText, keyText] = await Promise.all([ca, extra, cert, key].map(readTlsFile));
   const { X509Certificate } = await import('node:crypto');
   for (const [file, text = ''] of [
-    [ca, caText],
+    [ca, ownCa],
+    [extra, extraCa],
     [cert, certText],
   ] as const)
     if (file) requirePem(file, 'not a PEM certificate', () => new X509Certificate(text));
+  const caText = extraCa === undefined ? ownCa : `${ownCa}\n${extraCa}`;
   if (!cert || !key) return { ca: caText };
   const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
   requirePem(key, why, () => createSecureContext({ cert: certText, key: keyText }));
