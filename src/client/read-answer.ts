@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { statedResponse } from '../api/contract.ts';
 import { type HttpResponse, withoutParameters } from '../api/http.ts';
+import { totalsIn } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -43,7 +44,8 @@ export function readResult(
 ): ServiceRecord | PageContent {
   const body = readJson(response, mask);
   if (body === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
-  const value = contentOf(operation, body);
+  const content = contentOf(operation, body);
+  const value = isEmptyList(operation, content, body, response) ? [] : content;
   const envelope = Array.isArray(body) ? [] : operation.recordForm.envelope;
   const pointer = printPointer(envelope);
   if (!operation.isList) {
@@ -56,6 +58,20 @@ export function readResult(
     throw invalidResponse(`the body is not a list of ${operation.result}`, { hint: bindHint(operation) });
   const records = value.map((item, index) => parseRecord(operation, item, undefined, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(body) ? body : undefined };
+}
+
+/**
+ * Returns true if a bound service answers null in place of an empty list, as Go does. Within an object, null may also stand for a
+ * failure, so the answer must state how many records there are.
+ */
+function isEmptyList(
+  operation: Operation,
+  content: JsonValue | undefined,
+  body: JsonValue,
+  response: HttpResponse,
+): boolean {
+  if (content !== null || !operation.isList || !isBound(operation) || response.status !== 200) return false;
+  return body === null || (isJsonObject(body) && totalsIn({ ...response, envelope: body }).length > 0);
 }
 
 /** Parses the JSON body of a response, which may be empty. @throws CliError if the body is not JSON. */

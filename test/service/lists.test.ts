@@ -255,6 +255,7 @@ test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
     false,
     '',
   ]),
+  ['null', { body: 'null' }, false, ''],
   ['not asked for, as the total is reached', { status: 500 }, true, ''],
   ['the last page again', { body: [pet(5)] }, false, 'note: ?page=4'],
   ['the first page again', { body: [pet(1), pet(2)] }, false, 'note: ?page=4'],
@@ -271,6 +272,25 @@ test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
   expect([code, stdout, stderr]).toEqual([0, '5\n', expect.stringContaining(note)]);
   if (note === '') expect(stderr).toBe('');
 });
+
+test.each([
+  [null, 0, /^$/],
+  [{ data: null, total: 0 }, 0, /^$/],
+  [{ data: null, total: 5 }, 0, /^warning: there may be more records: total says 5/],
+  [{ data: null, code: 500 }, 6, /^error: the body is not a list of Pet/],
+])(
+  'a service may answer null in place of an empty list, but not of a failure: %j',
+  async (body, code, stderr) => {
+    await using service = await shapedService({
+      ...(body && { list: (data) => ({ ...body, data }) }),
+      refuses: () => ({ body: JSON.stringify(body) }),
+    });
+    const { run } = await bindTo(service);
+    const listed = await run('pets list -o ids');
+    expect(listed).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(stderr) });
+    expect(await runAt(service, 'pets list --retries 0')).toMatchObject({ code: 6, stdout: '' });
+  },
+);
 
 test('a list does not end at a page that the service cannot answer', async () => {
   const refuses = instead('2', { status: 500 });
