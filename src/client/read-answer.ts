@@ -219,14 +219,16 @@ function oneLine(text: string, most: number): string {
   return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
-/** Returns the title of a page, or the beginning of any other body, as one line. Bytes that are not UTF-8 become replacement characters. */
+/** Returns the title of a page, or the beginning of any other body without its tags, as one line. Bytes that are not UTF-8 become replacement characters. */
 function beginningOf(body: HttpResponse['body'], mask: Mask): string {
   return oneLine(mask(titleOrText(bodyText(body.slice(0, 64 * 1024)))), 200);
 }
 
-/** Returns the title of a page, or another text as it is. */
+/** Returns the title of a page or else its heading, the text of other tags, or any other text as it is. */
 export function titleOrText(text: string): string {
-  return /^\s*</.test(text) ? (/<title[^<>]*>([^<]*[^<\s][^<]*)/i.exec(text)?.[1] ?? text) : text;
+  if (!/^\s*</.test(text)) return text;
+  const title = /<(?:title|h1)\b[^<>]*>([^<]*[^<\s][^<]*)/i.exec(text)?.[1];
+  return title ?? (text.replace(/<[^<>]*>/g, ' ').trim() || text);
 }
 
 /** Returns true if a content type says that a body is JSON. */

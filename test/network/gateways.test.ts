@@ -19,13 +19,9 @@ async function run(line: string, reply: Answer, env: Readonly<Record<string, str
 
 test.each([
   ['nginx', 502, nginxPage('502 Bad Gateway'), '502 with text/html: 502 Bad Gateway'],
-  [
-    'a page without a title',
-    503,
-    '<html><body><h1>503 Service Unavailable</h1>\nNo server is available.',
-    '503 with text/html: <html><body><h1>503 Service Unavailable</h1> No server is available.',
-  ],
-])('a page is shown by its title, or else by its beginning: %s', async (_, status, body, text) => {
+  ['HAProxy', 503, '<html><body><h1>503 No server</h1>\nNone is up.', '503 with text/html: 503 No server'],
+  ['tags without a heading', 503, '<error>\n<p>No <b>server</b>', '503 with text/html: No server'],
+])('a page is shown by its title, its heading or its text: %s', async (_, status, body, text) => {
   expect(await run('categories list', { status, headers: html, body })).toMatchObject(
     failed(6, new RegExp(`^error: the answer is ${text} \\(GET \\S+: \\d+\\)\nhint: the answer is not JSON`)),
   );
