@@ -4,7 +4,7 @@ import { differencesOf, isShown } from '../api/same-values.ts';
 import { readFromList } from '../client/client.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { CutListError } from '../client/whole-list.ts';
-import { showCommand } from '../context.ts';
+import { followUpCommand, showCommand } from '../context.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { graceMs } from '../process/signals.ts';
@@ -265,7 +265,8 @@ async function cleanUp(context: CheckContext, leftovers: Set<Leftover>): Promise
       if (id === undefined) remaining.push(`perhaps ${labelOf(record)}: \`${look}\``);
       else findings.push(...(await removeTestRecord(context, { ...record, id })));
     } catch (error) {
-      remaining.push(`${labelOf(record)}: ${messageOf(error)}: \`${look}\``);
+      const remove = followUpCommand(context, [kind.noun.name, 'delete', `${id}`]);
+      remaining.push(`${labelOf(record)}: ${messageOf(error)}: \`${look}\`, then \`${remove}\``);
     }
   }
   if (remaining.length === 0) return findings;

@@ -169,7 +169,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'a record that got another name',
     renamedRecord(),
     /^fail/,
-    /is perhaps not the one that smoke created: `petstore categories get \d+ --base-url/,
+    /is perhaps not the one that smoke created: `petstore categories get \d+ --base-url \S+`, then `petstore categories delete \d+ --base-url \S+`$/,
   ],
   [
     'category',
@@ -182,7 +182,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'a list with a deleted record',
     on(list, stillThere),
     /^fail gone: /,
-    /still has it: `petstore categories get \d+ --base-url \S+`$/,
+    /still has it: `petstore categories get \d+ --base-url \S+`, then `petstore categories delete /,
   ],
   ['pet', 'a delete without an answer', on(/^\/pets\//, () => 'reset', 'DELETE'), /^fail/],
   [
@@ -190,7 +190,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'a read that is gone',
     on(/^\/pets\/\d/, refusing(404)),
     /^fail no$/,
-    /still has it: `petstore pets get \d+ --base-url \S+`;/,
+    /still has it: `petstore pets get \d+ --base-url \S+`, then `petstore pets delete [^;]*;/,
   ],
   ['order', 'another name of its new pet', on('/pets', changeName, 'POST'), /^warn create: .*name/],
   ['order', 'a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/],
