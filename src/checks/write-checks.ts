@@ -195,8 +195,11 @@ function judgeSettled(
     return attempts > 1 ? [flaky(`${step}: the write needed ${attempts} requests`)] : [];
   }
   const details = { status: reason?.status, ...attemptDetails(lastAttempt) };
-  const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
+  const { status } = details;
   const message = reason?.message ?? lastAttempt?.error?.message ?? 'it was not written';
+  // The message of an answer that is not the service's begins with the status.
+  const isStated = status === undefined || message.startsWith(`the answer is ${status}`);
+  const answered = isStated ? '' : `answered ${statusText(status)}: `;
   const suffix = isWritten ? `, although the ${name} was written` : '';
   throw new FindingError(
     fail(`${step}: ${answered}${message}${suffix}`, {

@@ -12,6 +12,7 @@ import { failed, fakeIo } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { boundTo, smoke } from './run.ts';
 import {
+  asPage,
   type Change,
   changing,
   on,
@@ -79,6 +80,12 @@ const empty: Change = (answer) => withBody(withHeaders(answer, { location: undef
 /** Faults of the writes of one noun; the matrix makes one of each for every noun. */
 const writeFaults: readonly WriteFault[] = [
   ['create: answered 403 Forbidden', 'POST', 403],
+  [
+    '^create: the answer is 403 with text/html: Go away',
+    'POST',
+    (answer) => ({ ...asPage(answer, 'Go away'), status: 403 }),
+    'leaves',
+  ],
   ['create: answered 500 Internal Server Error', 'POST', refusing(500), 'leaves'],
   // As if a gateway had sent it twice.
   ['create: answered 409 Conflict', 'POST', refusing(409), 'leaves'],
