@@ -101,20 +101,26 @@ GET /pets -> Pet[] = listPets
 GET /pets/{petID} -> Pet = getPet
 DELETE /pets/{pet-id} = deletePet
 
-# orders by number
+# orders by number, pets with an id and another id, categories by name, and products with a sku
 Order: id# orderNumber# petId# quantity#
 GET /orders -> Order[] = listOrders
 POST /orders Order -> Order = createOrder
 GET /orders/{orderNumber} -> Order
 PUT /orders/{orderNumber} Order -> Order
 DELETE /orders/{orderNumber}
-
-# pets with an id and another id
 Pet: id# petId# name
 GET /pets -> Pet[] = listPets
 PUT /pets Pet -> Pet
 GET /pets/{petId} -> Pet
 DELETE /pets/{petId}
+Category: id# name
+GET /categories -> Category[] = listCategories
+GET /categories/{name:string} -> Category
+DELETE /categories/{name:string}
+Stock: sku quantity#
+GET /inventory -> Stock[]
+PUT /inventory/{sku:string} {quantity#} -> Stock
+DELETE /inventory/{sku:string}
 
 # orders with records below them
 Order: id# petId# quantity#
@@ -127,28 +133,25 @@ POST /orders/{orderId}/cancel
 
 # entries with an id of their own
 Entry: id# petId# quantity#
-Count: quantity#
 GET /inventory -> Entry[] = listInventory
 POST /inventory Entry -> Entry = createInventory
 GET /inventory/{id} -> Entry
-PUT /inventory/{id} Count -> Entry
+PUT /inventory/{id} {quantity#} -> Entry
 DELETE /inventory/{id}
 
 # entries with an id of their own, by the pet
 Entry: id# petId# quantity#
-Count: quantity#
 GET /inventory -> Entry[] = listInventory
-PUT /inventory/{petId} Count -> Entry (setStock) = updateInventory
+PUT /inventory/{petId} {quantity#} -> Entry (setStock) = updateInventory
 PUT /inventory Entry -> Entry
 
 # entries by another id
 Entry: petId# quantity#
-Count: quantity#
 GET /inventory -> Entry[] = listInventory
 GET /inventory/{inventoryId} -> Entry
-PUT /inventory/{inventory_id} Count
-PUT /inventory/{itemId} Count
-PATCH /inventory/{entryId} Count
+PUT /inventory/{inventory_id} {quantity#}
+PUT /inventory/{itemId} {quantity#}
+PATCH /inventory/{entryId} {quantity#}
 DELETE /inventory/{stockId}
 
 # entries by {id}, though they have no id of their own
@@ -163,13 +166,6 @@ PUT /inventory/{id}
 DELETE /inventory/{id}
 GET /orders = listOrders
 
-# products with a sku
-Stock: sku quantity#
-Count: quantity#
-GET /inventory -> Stock[]
-PUT /inventory/{sku:string} Count -> Stock
-DELETE /inventory/{sku:string}
-
 # stock that is moved
 Entry: petId# quantity#
 Move: quantity# reason
@@ -183,9 +179,8 @@ POST /inventory/transfer Move
 
 # a PUT of a delta
 Entry: petId# quantity#
-Delta: delta#
 GET /inventory -> Entry[] = listInventory
-PUT /inventory/{petId} Delta -> Entry
+PUT /inventory/{petId} {delta#} -> Entry
 
 # a PUT with the pet in its body
 Entry: petId# quantity#
@@ -214,12 +209,6 @@ GET /animals/{id} -> Pet = getPet
 DELETE /animals/{petId} = deletePet
 PUT /animals/{animalId} NewPet -> Pet
 DELETE /archive/animals/{petId} (deletePets)
-
-# categories by name
-Category: id# name
-GET /categories -> Category[] = listCategories
-GET /categories/{name:string} -> Category
-DELETE /categories/{name:string}
 
 # two versions at once
 Pet: id# name status
@@ -395,9 +384,8 @@ PATCH /inventory/{petId} InventoryUpdate -> InventoryItem (changeStockLevel) = u
 
 # a PATCH of a count
 Entry: petId# quantity#
-Count: quantity#
 GET /inventory -> Entry[] = listInventory
-PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInventory: a PATCH may add to the count
+PATCH /inventory/{petId} {quantity#} -> Entry (updateInventoryByPetId) ! updateInventory: a PATCH may add to the count
 
 # orders of pets by another name, with last slashes
 Order: id# pet_number# customer_id# quantity#

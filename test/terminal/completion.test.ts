@@ -73,9 +73,7 @@ const offersOf = { bash: bashOffers, fish: fishOffers };
 
 describe.each(['bash', 'fish'] as const)('%s', (shell) => {
   testWith(...new Set(['bash', shell] as const))('offers nouns, verbs, flags and values', async () => {
-    // A Tab waits 300 ms for the values of the store, which can be too short on a busy machine: its clock is stopped.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    waitForValues();
     const offers = await offersOf[shell](offered.map(([line]) => line));
     for (const [at, [line, words, only]] of offered.entries()) {
       const offer = offers[at]?.toSorted();
