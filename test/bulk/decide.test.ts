@@ -64,6 +64,7 @@ const noEntry = `${lacks}: check the id, or apply with --create-missing`;
 const perhapsMade = 'unknown perhaps_made: it may have been created: look for it before you create it again';
 const otherName = 'failed changed: name "Mia" now, not name "Rex" as expected';
 const appeared = 'failed changed: name "Mia" now, not no record as expected';
+const goneMeanwhile = 'failed changed: no record now, not 3 as expected';
 const furtherStatus = 'failed changed: status "available" now, not no status as expected';
 const furtherId = 'failed changed: id 1 now, not no id as expected';
 const noWay = `${lacks}, and the service offers no way to create one: check the id`;
@@ -109,14 +110,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is v', set(5, 3), certain, 5, 'unchanged'],
     ['is e', set(5, 3), certain, 3, 'write 5'],
     ['has another value', set(5, 3), certain, 4, 'failed changed: 4 now, not 3 as expected'],
-    [
-      'does not exist',
-      set(5, 3),
-      certain,
-      null,
-      'failed changed: no record now, not 3 as expected',
-      mayCreate,
-    ],
+    ['does not exist', set(5, 3), certain, null, goneMeanwhile, mayCreate],
   ],
   'set v, expecting e, uncertain': [
     ['has the new value', set(5, 3), sent(3, 5), 5, 'applied'],

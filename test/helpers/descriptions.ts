@@ -1,4 +1,5 @@
 import { describeLines } from './corpus.ts';
+import type { Description } from './own-description.ts';
 
 // Descriptions of services unlike the one of the table: other paths, methods, names and gaps.
 
@@ -15,112 +16,50 @@ export const record = (properties: object) => ({
   properties,
 });
 
-/** OpenAPI 3.0 in YAML: other paths with our operationIds, PATCH for updates, ids of other names. */
-export const warehouse = `
-openapi: 3.0.3
-info: { title: Warehouse, version: 2.4.0 }
-servers:
-  - url: https://{region}.warehouse.test/api/v2/
-    variables: { region: { default: eu } }
-security: [ { key: [] } ]
-paths:
-  /animals:
-    get:
-      operationId: listPets
-      parameters:
-        - { name: pet_status, in: query, schema: { $ref: '#/components/schemas/PetStatus' } }
-        - { name: category_id, in: query, schema: { type: integer, format: int64 } }
-        - { name: page_size, in: query, schema: { type: integer, minimum: 1, maximum: 50 } }
-        - { name: api-version, in: query, required: true, schema: { type: string, enum: ['2'] } }
-      responses:
-        '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pets' } } } }
-    post:
-      operationId: createPet
-      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/NewPet' } } } }
-      responses:
-        '201': { description: made, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
-  /animals/{pet_id}:
-    parameters:
-      - { name: pet_id, in: path, required: true, schema: { type: integer, format: int64, minimum: 1 } }
-    get:
-      operationId: getPet
-      responses:
-        '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
-    patch:
-      operationId: updatePet
-      requestBody:
-        content:
-          application/merge-patch+json:
-            schema:
-              type: object
-              properties:
-                name: { type: string, maxLength: 40 }
-                categoryId: { type: integer, format: int64 }
-                status: { $ref: '#/components/schemas/PetStatus' }
-      responses:
-        '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
-    delete:
-      operationId: deletePet
-      responses: { '204': { description: gone } }
-  /kinds:
-    get:
-      operationId: listCategories
-      responses:
-        '200':
-          description: ok
-          content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Category' } } } }
-    post:
-      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/NewCategory' } } } }
-      responses:
-        '201': { description: made, content: { application/json: { schema: { $ref: '#/components/schemas/Category' } } } }
-  /kinds/{id}:
-    get:
-      parameters: [ { name: id, in: path, required: true, schema: { type: integer } } ]
-      responses:
-        '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Category' } } } }
-  /stock/{pet_id}:
-    put:
-      operationId: updateInventory
-      parameters: [ { name: pet_id, in: path, required: true, schema: { type: integer } } ]
-      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/InventoryUpdate' } } } }
-      responses:
-        '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/InventoryItem' } } } }
-components:
-  securitySchemes:
-    key: { type: apiKey, in: header, name: X-Api-Key }
-  schemas:
-    PetStatus: { type: string, enum: [available, pending, sold] }
-    NewPet:
-      type: object
-      required: [name, categoryId, status]
-      properties:
-        name: { type: string, minLength: 2, maxLength: 40 }
-        categoryId: { type: integer, format: int64, minimum: 1, maximum: 9223372036854775807 }
-        status: { $ref: '#/components/schemas/PetStatus' }
-    Pet:
-      allOf:
-        - $ref: '#/components/schemas/NewPet'
-        - type: object
-          required: [id]
-          properties: { id: { type: integer, format: int64, readOnly: true } }
-    Pets: { type: array, items: { $ref: '#/components/schemas/Pet' } }
-    NewCategory: { type: object, required: [name], properties: { name: { type: string }, description: { type: string } } }
-    Category:
-      allOf:
-        - $ref: '#/components/schemas/NewCategory'
-        - { type: object, required: [id], properties: { id: { type: integer, format: int64 } } }
-    InventoryUpdate:
-      type: object
-      required: [quantity]
-      properties: { quantity: { type: integer, minimum: 0, exclusiveMaximum: true, maximum: 1000 } }
-    InventoryItem:
-      type: object
-      required: [petId, quantity, status]
-      properties:
-        petId: { type: integer, format: int64 }
-        quantity: { type: integer }
-        status: { $ref: '#/components/schemas/PetStatus' }
-`;
+/** Other paths with our operationIds, PATCH for updates, ids of other names, and bounds. */
+export const warehouse = describeWarehouse();
+
+function describeWarehouse(): object {
+  const document = describeLines(
+    'NewPet: name! categoryId#! status!',
+    'Change: name categoryId# status',
+    'Pet: id#! name! categoryId#! status!',
+    'NewCategory: name! description',
+    'Category: id#! name! description',
+    'InventoryUpdate: quantity#!',
+    'InventoryItem: petId#! quantity#! status!',
+    'GET /animals -> Pet[] (listPets)',
+    'POST /animals NewPet -> Pet (createPet)',
+    'GET /animals/{pet_id} -> Pet (getPet)',
+    'PATCH /animals/{pet_id} Change -> Pet (updatePet)',
+    'DELETE /animals/{pet_id} (deletePet)',
+    'GET /kinds -> Category[] (listCategories)',
+    'POST /kinds NewCategory -> Category',
+    'GET /kinds/{id} -> Category',
+    'PUT /stock/{pet_id} InventoryUpdate -> InventoryItem (updateInventory)',
+  ) as unknown as Description;
+  const { NewPet, InventoryUpdate } = document.components.schemas;
+  Object.assign(NewPet?.properties.name ?? {}, { minLength: 2, maxLength: 40 });
+  Object.assign(NewPet?.properties.categoryId ?? {}, { minimum: 1 });
+  Object.assign(InventoryUpdate?.properties.quantity ?? {}, { exclusiveMaximum: true, maximum: 1000 });
+  document.components.securitySchemes = { key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } };
+  const { get } = document.paths['/animals'] ?? {};
+  const inQuery = (name: string, schema: object) => ({ name, in: 'query', schema });
+  Object.assign(get ?? {}, {
+    parameters: [
+      inQuery('pet_status', { type: 'string', enum: ['available', 'pending', 'sold'] }),
+      inQuery('category_id', { type: 'integer', format: 'int64' }),
+      inQuery('page_size', { type: 'integer', minimum: 1, maximum: 50 }),
+      { ...inQuery('api-version', { type: 'string', enum: ['2'] }), required: true },
+    ],
+  });
+  const { patch } = document.paths['/animals/{pet_id}'] ?? {};
+  const schema = { $ref: '#/components/schemas/Change' };
+  Object.assign(patch ?? {}, { requestBody: { content: { 'application/merge-patch+json': { schema } } } });
+  const url = 'https://{region}.warehouse.test/api/v2/';
+  const servers = [{ url, variables: { region: { default: 'eu' } } }];
+  return { ...document, servers, security: [{ key: [] }] };
+}
 
 /** Only the operations that the specification states. */
 export const sparse = describeLines('GET /pets/{petId}', 'GET /store/orders');

@@ -6,21 +6,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { failed, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** The words and the environment of a line that may begin with `NAME=value`. */
-function readLine(line: string) {
-  const [, name = 'UNUSED', value = '', words = ''] = /^(?:(\w+)=(\S+) )?(.*)$/.exec(line) ?? [];
-  return { words: words.split(' '), env: { [name]: value } };
-}
-
 test.each([
-  'inventory apply /dev/zero --offline --yes',
-  'api request POST /pets --input /dev/zero --offline',
-  'api bind /dev/zero',
-  'PETSTORE_CA_CERT=/dev/zero pets list --base-url https://127.0.0.1:1',
-  'PETSTORE_CLIENT_CERT=/dev/zero pets list --base-url https://127.0.0.1:1',
-])('%s ends with a message of the size of its file', async (line) => {
-  const { words, env } = readLine(line);
-  expect(await runCli(words, { env })).toMatchObject(failed(2, /\/dev\/zero:.* is longer than \d+ [KMG]iB/));
+  ['inventory apply /dev/zero --offline --yes', {}],
+  ['api request POST /pets --input /dev/zero --offline', {}],
+  ['api bind /dev/zero', {}],
+  ['pets list --base-url https://127.0.0.1:1', { PETSTORE_CA_CERT: '/dev/zero' }],
+  ['pets list --base-url https://127.0.0.1:1', { PETSTORE_CLIENT_CERT: '/dev/zero' }],
+])('%s %j ends with a message of the size of its file', async (line, env) => {
+  expect(await runCli(line, { env })).toMatchObject(failed(2, /\/dev\/zero:.* is longer than \d+ [KMG]iB/));
 });
 
 const rows = 'petId,quantity\n1,77\n';

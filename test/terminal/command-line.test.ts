@@ -73,11 +73,8 @@ test.each([
   expect(stderr).not.toContain('s3cret');
 });
 
-test('a topic may have flags', async () => {
+test('a topic may have flags, help may follow flags, show is get, and inventory add is adjust', async () => {
   expect(await runCli('help formats -q')).toEqual(await runCli('help formats'));
-});
-
-test('help may follow flags, show is get, and inventory add is adjust', async () => {
   expect(await runCli('-q help pets list')).toEqual(await runCli('help pets list'));
   for (const noun of ['pets', 'categories', 'orders', 'inventory'])
     expect(await runCli(`${noun} show 3 --offline`)).toEqual(await runCli(`${noun} get 3 --offline`));

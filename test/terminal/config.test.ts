@@ -204,6 +204,7 @@ test.each([
   ['create __proto__ --base-url http://a', "profile '__proto__': a name is"],
   ['create a --base-url http://b', "profile 'a': it already exists"],
   ['create x', 'profile create: --base-url is missing'],
+  ['create x --base-url http://me:s3cret@a', '--base-url: must not carry a user name or password'],
   ['create x --base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
   ['use gone', "there is no profile 'gone'"],
@@ -214,7 +215,9 @@ test.each([
   ['delete a', 'delete profile a: this needs a confirmation, and there is no terminal to ask on'],
 ])('%s is a usage error, and changes nothing', async (words, message) => {
   config.write({ profiles });
-  expect(await profile(words)).toMatchObject(failed(2, `error: ${message}`));
+  const run = await profile(words);
+  expect(run).toMatchObject(failed(2, `error: ${message}`));
+  expect(run.stderr).not.toContain('s3cret');
   expect(config.read()).toEqual({ profiles });
 });
 

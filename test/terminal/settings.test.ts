@@ -98,6 +98,7 @@ test.each([
   const { code, stderr } = await config.run(`pets list ${flags}`);
   expect(code).toBe(2);
   expect(stderr.startsWith(`error: ${message}`), stderr).toBe(true);
+  expect(stderr).not.toContain('s3cret');
 });
 
 describe('a wrong setting', () => {
