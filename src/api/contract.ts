@@ -59,7 +59,7 @@ export function requireOperation(contract: Contract, id: OperationId): Operation
   const action = summary.charAt(0).toLowerCase() + summary.slice(1);
   throw new UnboundError(
     `the service offers no way to ${action} (${id}): ${contract.missing.get(id) ?? whyNotDescribed}`,
-    '`petstore api bind --dry-run` shows which routes are not used; --map binds one',
+    '`petstore api bind <file or URL> --dry-run` shows why, and which routes are not used',
   );
 }
 

@@ -496,7 +496,7 @@ test('every command that sets counts prints the --map line of an unbound update'
     expect(await run(`inventory ${line}`, { stdin: file })).toMatchObject(
       failed(
         2,
-        "--map updateInventory='PATCH /inventory/{petId}'\nhint: `petstore api bind --dry-run` shows",
+        "--map updateInventory='PATCH /inventory/{petId}'\nhint: `petstore api bind <file or URL> --dry-run` shows why,",
       ),
     );
   expect((await run('api operations --all')).stdout).toContain(
