@@ -157,6 +157,7 @@ function requestBodyOf(
     fields: fieldsByName,
     readOnlyNames,
     isClosed: shape.isClosed,
+    isOpen: !isWhole && !shape.isClosed,
     hasId: method === 'PUT' && (!isInPath || fieldsByName[nouns[noun].idField]?.required === true),
   };
 }

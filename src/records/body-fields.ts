@@ -36,7 +36,7 @@ export function toBody(access: RecordAccess, flags: RecordFlags): Fields {
 /**
  * Returns the fields of `--field name=value`, with the types of the description, and of `--field name:=value`, which is JSON.
  *
- * @throws UsageError for a field that has a flag or that the body does not have, and for a value of another type.
+ * @throws UsageError for a field that has a flag or that the body cannot have, and for a value of another type.
  */
 function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fields {
   const { noun, operation } = access;
@@ -49,7 +49,8 @@ function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fi
       throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
     if (name === 'id' && operation.method !== 'POST')
       throw new ValueError('the id of a record cannot be given');
-    requireOffered(access, name, `--field ${name}`);
+    const isFurther = !field && operation.body?.isOpen && !operation.body.readOnlyNames.includes(name);
+    if (!isFurther) requireOffered(access, name, `--field ${name}`);
     fields[name] = isJson ? parseJsonText(value) : parseTyped(value, typeOfField(operation, name));
   };
   for (const text of texts) parseAt('--field', text, () => addField(text));

@@ -425,8 +425,13 @@ test.each([
   const description = describeLines(record, ...routes);
   Object(description).components.schemas.Body = schema;
   const { done } = await bindTo(service, description);
-  await done('orders update 7 --complete --pet 4');
-  expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toEqual({ ...order, pet_id: 4, complete: true });
+  await done('orders update 7 --complete --pet 4 --field gift:=true');
+  expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toEqual({
+    ...order,
+    pet_id: 4,
+    complete: true,
+    gift: true,
+  });
 });
 
 test('an entry without an id is no proof that a DELETE has removed it', async () => {
