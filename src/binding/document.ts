@@ -155,10 +155,14 @@ export function successStatuses(responses: JsonObject): number[] {
     .map(Number);
 }
 
-/** The media types of a body that can be written, the best first. A wildcard allows application/json. */
+/**
+ * The media types of a body that can be written, the best first. A wildcard allows application/json. A JSON patch and a document of
+ * JSON:API do not have the fields of a record.
+ */
 const bodyTypes = [
   /^application\/json(;|$)/i,
   /^application\/merge-patch\+json(;|$)/i,
+  /^application\/(?!json-patch\+|vnd\.api\+)[\w.-]+\+json(;|$)/i,
   /^(\*|application)\/\*$/,
 ];
 /** The media types of an answer that can be read. */

@@ -85,6 +85,7 @@ test.each([
   ['application/json; charset=utf-8', true],
   ['application/merge-patch+json', true],
   ['*/*', true],
+  ['application/vnd.shop.v2+json', true],
   ['application/json-patch+json', false],
   ['application/vnd.api+json', false],
   ['application/xml', false],
