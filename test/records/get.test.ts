@@ -14,7 +14,7 @@ test('get prints one pet as a lone record, and several in the order of the ids a
   expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 1, 3]);
 });
 
-test('get prints the pets that exist, names each that does not, and exits 3', async () => {
+test('get prints the pets that exist, names each that does not, and exits 3, or with their code if none exists', async () => {
   const { code, stdout, stderr } = await get('998 1 nobody 999 -o ids -q');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '1\n' });
   expect(stderr.match(/^error: pet 99[89] does not exist .*$/gm)).toHaveLength(2);
@@ -27,9 +27,6 @@ test('get prints the pets that exist, names each that does not, and exits 3', as
       { kind: 'not-found', message: 'pet 999 does not exist', code: 'not_found', status: 404, method: 'GET' },
     ],
   });
-});
-
-test('get exits with the code of the failure if all failed for the same reason', async () => {
   expect(await get('998 999')).toMatchObject({ code: 5, stdout: '' });
 });
 

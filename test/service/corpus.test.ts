@@ -254,12 +254,6 @@ GET /pets -> Item[] ! listPets: its Item has no field name
 GET /pets/{petId} -> Item ! getPet: its Item has no field name
 DELETE /pets/{petId} ! deletePet: its records are of another kind
 
-# a list by id
-Pet: id# name
-GET /pets -> mapOf
-DELETE /pets/{id}
-GET /orders = listOrders
-
 # remote procedures
 Pet: id# name status
 GET /getPets -> Pet[]
@@ -273,12 +267,6 @@ Pet: id# name status
 GET /pets -> Pet[] ?tenant
 DELETE /pets/{id} ?tenant
 GET /pets/{id} -> Pet = getPet
-
-# records alone below a prefix
-Pet: id# name status
-GET /api/pets/{petId} -> Pet
-DELETE /api/pets/{petId}
-GET /orders = listOrders
 
 # the service as its public documentation has it
 Pet: id# name status
@@ -309,7 +297,10 @@ PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: it
 DELETE /inventory/{id} ! deleteInventory: its id may be the id of something else
 GET /pets/{petId}/inventory -> InventoryItem ! getInventory: its path is below that of a pet: to bind it, add --map getInventory='GET /pets/{petId}/inventory'
 
-# records alone, and near misses of another kind
+# records alone, also below a prefix, and near misses of another kind
+Pet: id# name status
+GET /api/pets/{petId} -> Pet
+DELETE /api/pets/{petId}
 Order: id# petId# quantity#
 GET /orders/{id} -> Order = getOrder
 DELETE /orders/{id} = deleteOrder
@@ -402,7 +393,10 @@ InventoryItem: petId# quantity#
 GET /inventory -> InventoryItem[] = listInventory
 PUT /inventory/{petId} ?quantity ! updateInventory: it needs the query parameter quantity, which petstore has no value for
 
-# a map of numbers
+# maps: pets by their id, and numbers
+Pet: id# name
+GET /pets -> mapOf
+DELETE /pets/{id}
 GET /inventory -> map ! listInventory: its answer has no list of records, or several
 DELETE /inventory/{petId} ! deleteInventory: its records are of another kind (GET /inventory: its answer has no list of records, or several
 GET /orders = listOrders

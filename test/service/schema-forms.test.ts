@@ -1,27 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { ok } from '../helpers/descriptions.ts';
+import { describeLines } from '../helpers/corpus.ts';
+import type { Description } from '../helpers/own-description.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 
 /** Describes a list of pets with one more field, and other schemas. */
 function describeField(openapi: string, field: object, schemas: object = {}) {
-  const properties = { id: { type: 'integer' }, name: { type: 'string' }, field };
-  return {
-    openapi,
-    info: { title: 'Pets', version: '1' },
-    paths: {
-      '/pets': { get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }) } },
-    },
-    components: {
-      schemas: {
-        Tag: { type: 'object' },
-        Word: { type: 'string' },
-        // Null is allowed for a field that is not required.
-        Pet: { type: 'object', required: ['id', 'name', 'field'], properties },
-        ...schemas,
-      },
-    },
-  };
+  // Null is allowed for a field that is not required.
+  const document = describeLines('Pet: id#! name! field!', 'GET /pets -> Pet[]') as unknown as Description;
+  const { Pet } = document.components.schemas;
+  Object.assign(Pet?.properties ?? {}, { field });
+  const others = { Tag: { type: 'object' }, Word: { type: 'string' }, ...schemas };
+  return { ...document, openapi, components: { schemas: { Pet, ...others } } };
 }
 
 /** Returns the verdict of smoke on a list with one pet. */
