@@ -304,14 +304,15 @@ const set: Intent = { kind: 'set', value: 10, expected: 5 };
 const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };
 
+interface Start {
+  readonly doubt?: Doubt;
+  readonly pair?: PlannedWrite;
+  readonly situation?: Situation;
+}
+
 /** Returns what follows the last event to a row, by default one that is to write 10 in place of 5. */
-function follow(
-  intent: Intent,
-  events: readonly Event[],
-  doubt?: Doubt,
-  pair = planned(5, 10),
-  situation = usual,
-) {
+function follow(intent: Intent, events: readonly Event[], { doubt, ...start }: Start = {}) {
+  const { pair = planned(5, 10), situation = usual } = start;
   let state = initialState({ id: 7n, intent, planned: pair, ...(doubt && uncertain(doubt)) });
   let step: Step | undefined;
   for (const event of events) [state, step] = next(state, event, situation);
@@ -325,7 +326,7 @@ test('a reading that the service asks to wait for comes no earlier', () => {
 });
 
 test('a refusal of an earlier session stays in doubt, whatever a reading shows', () => {
-  expect(follow(add, [read(7)], 'refused').outcome?.kind).toBe('unknown');
+  expect(follow(add, [read(7)], { doubt: 'refused' }).outcome?.kind).toBe('unknown');
 });
 
 test('a row that was refused with 409 is sent again only if its record has changed since', () => {
@@ -339,14 +340,14 @@ test('a row that was refused with 409 is sent again only if its record has chang
 
 test('an uncertain row that the service cannot show is for a person, not for a further resume', () => {
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
-  const { outcome } = follow(add, [begin], 'sent', planned(5, 10), situation);
+  const { outcome } = follow(add, [begin], { doubt: 'sent', situation });
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
   expect(outcome && waitOf({ intent: add, state: outcome })).toBe('person');
 });
 
 test('an uncertain row that is then refused for good is for a person, one that may pass is for a resume', () => {
   const waitAfter = (status: number) => {
-    const { outcome } = follow(set, [begin, read(5), answer('rejected', status)], 'sent');
+    const { outcome } = follow(set, [begin, read(5), answer('rejected', status)], { doubt: 'sent' });
     return outcome && waitOf({ intent: set, state: outcome });
   };
   expect([waitAfter(422), waitAfter(401)]).toEqual(['person', 'resume']);
@@ -366,7 +367,7 @@ test.each<[Intent, Verdict, last: Event, outcome: string, text?: string]>([
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
   const events = [begin, read(5), answer(verdict, verdict === 'missing' ? 404 : 412), last];
   const situation = { ...usual, limits: { ...limits, retries: 0 } };
-  const { outcome } = follow(intent, events, undefined, pair, situation);
+  const { outcome } = follow(intent, events, { pair, situation });
   const reason = outcome && reasonOf(outcome);
   expect([outcome?.kind, reason?.code].filter(Boolean).join(' ')).toBe(ends);
   if (outcome?.kind === 'unknown') expect(outcome.doubt).toBe('refused');
@@ -381,13 +382,13 @@ test('a stop after a success without a record does not say that no answer came',
 
 test('a count that stays although 0 was sent is no sum', () => {
   const toZero: Intent = { kind: 'set', value: 0, expected: 5 };
-  const { outcome } = follow(toZero, [read(5), answer('empty', 204), read(5)], undefined, planned(5, 0));
+  const { outcome } = follow(toZero, [read(5), answer('empty', 204), read(5)], { pair: planned(5, 0) });
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'other_value' } });
 });
 
 test('a row that replaces what somebody has set since its plan keeps that value, which an undo sets back', () => {
   const tom = { name: 'Tom' };
-  const { step } = follow({ kind: 'set', value: rex }, [read(tom)], undefined, planned(mia, rex));
+  const { step } = follow({ kind: 'set', value: rex }, [read(tom)], { pair: planned(mia, rex) });
   expect(step).toMatchObject({ kind: 'write', planned: { before: tom, after: rex } });
 });
 
@@ -395,18 +396,12 @@ test('a refused row is uncertain if its record shows all that was sent but a fie
   const situation = { ...usual, abilities: { ...abilities, writeOnly: new Set(['pin']) } };
   const sent = { ...rex, pin: 1 };
   const events = [read(mia), answer('condition-failed', 412), read(rex)];
-  const { state, step } = follow({ kind: 'set', value: sent }, events, undefined, undefined, situation);
+  const { state, step } = follow({ kind: 'set', value: sent }, events, { situation });
   expect([state.doubt, step]).toMatchObject(['refused', { kind: 'write', planned: { before: mia } }]);
 });
 
 test('a create is tried again by itself if a record that its request needs cannot be read', () => {
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } };
-  const { step } = follow(
-    { kind: 'create', fields: rex },
-    [begin, unread(503)],
-    undefined,
-    undefined,
-    situation,
-  );
+  const { step } = follow({ kind: 'create', fields: rex }, [begin, unread(503)], { situation });
   expect(step).toMatchObject({ kind: 'write', planned: { action: 'create' } });
 });

@@ -74,12 +74,8 @@ export async function validatingService(file: string): Promise<ValidatingService
     }
     const { operation, template, ids } = match;
     for (const { name, in: location, required, schema } of operation.parameters ?? []) {
-      const value =
-        location === 'path'
-          ? ids[name]
-          : location === 'query'
-            ? searchParams.get(name)
-            : request.headers[name];
+      const headers = request.headers[name];
+      const value = { path: ids[name], query: searchParams.get(name) }[location] ?? headers;
       if (value === null || value === undefined) {
         if (required) violations.push(`${call}: ${name} is required`);
       } else check(`${call} ${name}`, schema, schema.type === 'integer' ? Number(value) : value);

@@ -70,6 +70,7 @@ test.each<Row>([
 test.each([
   ['{"code":"x","message":"name is required","status":422}', 'name is required'],
   ['{"title":"Bad","detail":"quantity is odd"}', 'quantity is odd'],
+  ['{"errors":[{"message":"it is taken"}]}', '[{"message":"it is taken"}]'],
   ['"the shop is closed"', 'the shop is closed'],
   ['{"success":false,"error":{"code":"x","message":"no such pet"}}', 'no such pet'],
   ['{"title":"Not valid","errors":{"Name":["is required"]}}', 'Not valid: {"Name":["is required"]}'],

@@ -86,8 +86,7 @@ const unknownCategories = 'id,category\n1,Cats\n2,Dragons\n3,Unicorns\n';
 
 test('unknown categories are invalid rows, and all are named before any write', async () => {
   const shop = openShop();
-  const stdin = unknownCategories;
-  const run = await shop.run('pets update --from -', { stdin });
+  const run = await shop.run('pets update --from -', { stdin: unknownCategories });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain("error: stdin:3: category 'Dragons': no category has this name");
   expect(run.stderr).toContain("error: stdin:4: category 'Unicorns': no category has this name");
@@ -97,8 +96,8 @@ test('unknown categories are invalid rows, and all are named before any write', 
 
 test('--skip-invalid skips rows with an unknown category, and writes the others', async () => {
   const shop = openShop();
-  const stdin = unknownCategories;
-  const skipping = await shop.run('pets update --from - --skip-invalid --yes -o json', { stdin });
+  const words = 'pets update --from - --skip-invalid --yes -o json';
+  const skipping = await shop.run(words, { stdin: unknownCategories });
   expect(skipping.code).toBe(3);
   expect(JSON.parse(skipping.stdout)).toMatchObject({ applied: 1, invalid: 2, rows: 3 });
   expect(await shop.json('pets get 1')).toMatchObject({ categoryId: 2 });

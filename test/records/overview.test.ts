@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toOpenApi } from '../../src/api/openapi.ts';
 import { bindTo } from '../helpers/bound.ts';
+import { ownDescription } from '../helpers/own-description.ts';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { failed, runAt } from '../helpers/run-cli.ts';
 
@@ -93,8 +93,10 @@ test('overview lists the ten lowest counts and ten orders, and counts all orders
 
 test('a list that the service does not offer is missing, and one that cannot be read is an error', async () => {
   await using server = await service();
-  const { '/store/orders': _, ...paths } = toOpenApi().paths;
-  const { done } = await bindTo(server, { ...toOpenApi(), paths });
+  const { done } = await bindTo(
+    server,
+    ownDescription(({ paths }) => delete paths['/store/orders']),
+  );
   expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
   expect(JSON.parse(await done('overview -o json'))).toMatchObject({ inventory: [{}, {}], orders: null });
   await using refusing = await recordingServer({ '/pets': [], '/store/inventory': [] }, () => refusal(403));

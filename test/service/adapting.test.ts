@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { type Shape, shapedService } from '../helpers/shaped-service.ts';
+import { inQuery, type Shape, shapedService } from '../helpers/shaped-service.ts';
 
 // The same commands against services of every shape that `api bind` covers. The output is the same as for our
 // own shape.
@@ -14,11 +14,7 @@ const renamed = (record: object, rename: (name: string) => string) =>
 const otherCounts: Fields = { petId: 'animalId', quantity: 'onHand', animalId: 'petId', onHand: 'quantity' };
 const withOtherCounts: Shape['write'] = (record, noun) =>
   noun === 'inventory' ? { ...renamed(record, (name) => `${otherCounts[name] ?? name}`), id: 9 } : record;
-const integer = (name: string, more: object = {}) => ({
-  name,
-  in: 'query',
-  schema: { type: 'integer', ...more },
-});
+const integer = (name: string, more: object = {}) => inQuery(name, { type: 'integer', ...more });
 const numberOf = (url: URL, name: string, fallback: number) => Number(url.searchParams.get(name) ?? fallback);
 const categories = ['', 'Dogs', 'Cats'];
 
@@ -39,11 +35,10 @@ const fromCursor: Shape['page'] = (records, url) =>
 
 /** A list with two records a page. A text in the body requests the next page through a parameter. */
 const byText = (name: string, toBody: (data: object[], next: string | null) => object): Shape => ({
-  parameters: [{ name, in: 'query', schema: { type: 'string' } }],
+  parameters: [inQuery(name, { type: 'string' })],
   page: (records, url) => records.slice(numberOf(url, name, 0), numberOf(url, name, 0) + 2),
   list: (data, _, url, all) => toBody(data, cursor(all, url, name)),
 });
-const text = { name: 'cursor', in: 'query', schema: { type: 'string' } };
 
 const shapes: Record<string, Shape> = {
   'our own shape': {},
@@ -132,7 +127,7 @@ const shapes: Record<string, Shape> = {
     page: (records, url) => records.slice(numberOf(url, 'skip', 0)).slice(0, 2),
   },
   'a cursor in the body': {
-    parameters: [text],
+    parameters: [inQuery('cursor', { type: 'string' })],
     page: fromCursor,
     list: (data, _, url, all) => ({ data, next_cursor: cursor(all, url) ?? null }),
   },

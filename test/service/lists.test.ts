@@ -391,6 +391,7 @@ test('a field that the records lack is an empty column, and its flags are a usag
     'pets create --name Rex --field weight=3',
   ])
     expect({ line, ...(await run(line)) }).toMatchObject({ line, code: 2, stdout: '' });
+  expect((await run('pets list --status sold')).stderr).toContain('its records have no field status');
   expect(service.requests).toEqual([]);
   await done('pets create --name Rex');
 });
