@@ -152,7 +152,8 @@ export function pagingOf(operation: DocumentOperation, tableOperation: TableOper
 const pagingWords = /^(page|cursor|offset|skip|start|starting|after|continuation|marker|bookmark|next)$/;
 const sizeWords = /^(size|count|per|limit|total)$/;
 
-function isPagingName(name: string): boolean {
+/** Returns true if a parameter or a header seems to page a list. */
+export function isPagingName(name: string): boolean {
   const words = singularWords(name);
   return words.some((word) => pagingWords.test(word)) && !words.some((word) => sizeWords.test(word));
 }

@@ -166,6 +166,26 @@ test('a document that cannot be bound leaves the binding as it was', async () =>
   expect(await readFile(join(folder, stored), 'utf8')).toBe(before);
 });
 
+test('a default that may leave out records of a list is a note, until --map sets its parameter', async () => {
+  const query = (name: string, schema: object) => ({ name, in: 'query', schema });
+  const parameters = [
+    query('min_quantity', { type: 'integer', default: 1 }),
+    query('include_archived', { type: 'boolean', default: false }),
+    query('page', { type: 'integer', default: 1 }),
+    query('sort_desc', { type: 'boolean', default: false }),
+    query('q', { type: 'string', default: '' }),
+    query('max_quantity', { type: 'integer' }),
+  ];
+  const paths = { '/stock/inventory': { get: { parameters, responses: {} } } };
+  const path = await file('defaults.json', { openapi: '3.0.3', paths });
+  const { stderr } = await run(['api', 'bind', path]);
+  expect(stderr).toContain(
+    "note: listInventory may leave out records by min_quantity=1, include_archived=false; another value is sent with a flag like --map listInventory='GET /stock/inventory?min_quantity=1'\n",
+  );
+  const map = 'listInventory=GET /stock/inventory?min_quantity=0&include_archived=true';
+  expect((await run(['api', 'bind', path, '--map', map])).stderr).not.toContain('note');
+});
+
 describe('the servers of a description', () => {
   test.each(['/v1', 'relative'])('give the path below which its operations lie: %s', async (kind) => {
     await using server = await recordingServer({}, () => ({ body: [] }));

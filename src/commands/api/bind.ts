@@ -3,8 +3,9 @@ import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, objectOf, serverOf } from '../../binding/description.ts';
-import { type Route, routeText } from '../../binding/document.ts';
-import type { Matches } from '../../binding/match.ts';
+import { mapFlag, type Route, routeText } from '../../binding/document.ts';
+import { boundIn, type Matches } from '../../binding/match.ts';
+import { isPagingName } from '../../binding/parameters.ts';
 import { recordFieldsOf } from '../../binding/record-form.ts';
 import {
   bindingScope,
@@ -70,7 +71,11 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
-  const remarks = [...remarksOfServer(origin, otherServer), ...remarksOfRoutes(routes, described)];
+  const remarks = [
+    ...remarksOfServer(origin, otherServer),
+    ...remarksOfRoutes(routes, described),
+    ...remarksOfDefaults(matches, contract),
+  ];
   const ending = { notices: [status, ...remarks, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
   return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
@@ -208,6 +213,24 @@ function remarksOfRoutes(routes: readonly Route[], { operations: bound }: Contra
   const unused = routes.map(routeText).filter((route) => !used.has(route));
   if (unused.length === 0 || bound.size === operationIds.length) return [];
   return [['note', `routes of the description that are not used: ${joinFirst(unused, 12)}`]];
+}
+
+/** Names the parameters that petstore does not send and whose defaults may leave out records of a list. */
+function remarksOfDefaults(matches: Matches, { operations: bound }: Contract): Notice[] {
+  return [...bound.values()].flatMap(({ id, isList, parameters }): Notice[] => {
+    const route = isList ? boundIn(matches, id) : undefined;
+    const texts = (route?.parameters ?? []).flatMap(({ name, in: place, shape }) => {
+      const value = shape.keyword('default');
+      const isSent = parameters.some(({ wireName }) => wireName === name);
+      const isCondition = /^(boolean|integer|number)$/.test(shape.kind) && !/sort|order|asc|desc/i.test(name);
+      const mayHide = value !== undefined && isCondition && !isSent && !isPagingName(name);
+      return place === 'query' && mayHide ? `${name}=${value}` : [];
+    });
+    if (!route || texts.length === 0) return [];
+    const flag = mapFlag(id, { ...route, path: `${route.path}?${texts[0]}` });
+    const text = `${id} may leave out records by ${joinFirst(texts, 12)}; another value is sent with a flag like ${flag}`;
+    return [['note', text]];
+  });
 }
 
 /** Returns the error for our operations that several operations of the description fit. */
