@@ -52,6 +52,8 @@ _petstore() {
     esac
     COMPREPLY+=("$line")
   done < <(petstore __complete -- "${words[@]}" 2>/dev/null)
+  # A value follows, without a space.
+  [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null
   # readline closes the quote of a single match, unless its last character is that quote.
   if [[ $quote && ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *"$quote" ]]; then COMPREPLY[0]+=$quote; fi
 }

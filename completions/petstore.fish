@@ -6,7 +6,7 @@ function __petstore_complete
     set -l typed (commandline -ct)
     # The part of the word that is kept: the values before a comma, or the dash of a flag. Any other word is given whole and
     # without quotes, because names are offered once a letter is typed.
-    set -l current (string match -r -- '^[^"\'\\\\]*,|^-' "$typed")
+    set -l current (string match -r -- '^[^"\'\\\\]*,|^-(?![^=]*=)' "$typed")
     or set current (string unescape -- (string trim -l -c '"\'' -- "$typed"))
     set -l offers (petstore __complete -- $words[2..-1] "$current" 2>/dev/null)
     if test "$offers[1]" != :file

@@ -64,7 +64,7 @@ export interface Offer {
 interface Completion {
   /** The values, or the kind of values to look up. */
   readonly offers: readonly Offer[] | string;
-  /** The part of the word before the value: `sold,` in a list. */
+  /** The part of the word before the value: `sold,` in a list, `--status=`. */
   readonly stem: string;
 }
 
@@ -162,9 +162,12 @@ export function completionOf(table: WordTable, words: readonly string[]): Comple
   const current = words.at(-1) ?? '';
   const { command, operands, pending, isAfterDashes } = meaningOfLine(table, words.slice(0, -1));
   if (isAfterDashes) return { offers: files, stem: '' };
-  if (pending) {
-    const stem = pending.isList ? current.slice(0, current.lastIndexOf(',') + 1) : '';
-    return { offers: offersOf(table, pending), stem };
+  const [name = '', ...values] = current.startsWith('--') && !pending ? current.split('=') : [];
+  const slot = values.length > 0 ? openFlag(flagSlots(table, command), name) : pending;
+  if (slot) {
+    const start = values.length > 0 ? name.length + 1 : 0;
+    const end = slot.isList ? Math.max(start, current.lastIndexOf(',') + 1) : start;
+    return { offers: offersOf(table, slot), stem: current.slice(0, end) };
   }
   if (current.startsWith('-')) {
     const offers = flagSlots(table, command).map((flag) => ({ word: nameOf(flag), summary: flag.summary }));
@@ -187,14 +190,15 @@ function offersOf(table: WordTable, { offers }: WordSlot): Completion['offers'] 
 }
 
 /**
- * Prints the offers that begin with the current word, for the scripts in `completions/`: one a line, with its summary after a tab.
- * Case does not matter, as it does not for names in commands.
+ * Prints the offers that begin with the current word and are not in the list before it, for the scripts in `completions/`: one a line,
+ * with its summary after a tab. Case does not matter, as it does not for names in commands.
  */
 export function offersText(offers: readonly Offer[], stem: string, current: string): string {
   if (offers === files) return ':file\n';
   const prefix = current.slice(stem.length).toLowerCase();
+  const given = stem.split(/[=,]/);
   return offers
-    .filter(({ word }) => word.toLowerCase().startsWith(prefix))
+    .filter(({ word }) => word.toLowerCase().startsWith(prefix) && !given.includes(word))
     .map(({ word, summary }) => `${stem}${word}${summary ? `\t${summary}` : ''}\n`)
     .join('');
 }

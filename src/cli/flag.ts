@@ -6,7 +6,17 @@ import { nameOf } from './command-words.ts';
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
 
-type OfferKind = 'category' | 'command' | 'field' | 'file' | 'order' | 'pet' | 'profile' | 'run' | 'status';
+type OfferKind =
+  | 'category'
+  | 'command'
+  | 'field'
+  | 'file'
+  | 'order'
+  | 'pet'
+  | 'profile'
+  | 'run'
+  | 'sort'
+  | 'status';
 
 /** The kinds of values that must be looked up. */
 export type LookUpKind = Exclude<OfferKind, 'command' | 'file'>;
@@ -154,7 +164,7 @@ export const globalFlags = {
     isList: true,
     parse: (text) => text.split(',').map((field) => field.trim()),
   }),
-  sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'field' }),
+  sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'sort' }),
   noHeader: flag('--no-header', 'leave out the header row'),
   quiet: flag('-q, --quiet', 'hide notes, progress and lines such as `deleted pet 3` on stderr'),
   verbose: count('-v, --verbose', 'one line per request on stderr; -vv adds headers'),

@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { parseChoice } from '../process/errors.ts';
 import { sanitize } from '../process/text.ts';
-import { isIdText, isOpenOrder, statusesOf } from '../records/record-fields.ts';
+import { isOpenOrder, statusesOf, withoutAmbiguous } from '../records/record-fields.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
@@ -91,6 +91,8 @@ const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) =>
       ),
     run: runOffers,
     field: fieldOffers,
+    // `-name` sorts the other way.
+    sort: (context, cursor) => fieldOffers(context, cursor, cursor.prefix.startsWith('-') ? '-' : ''),
     status: async (context, { path: [noun] }) =>
       toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []),
   };
@@ -113,10 +115,11 @@ async function readAllRecords<K extends ListId>(
   return collectFields(client.list(operation));
 }
 
-/** Offers each pet or category by its name, or by its id once a digit is typed or if the name looks like an id or a flag. */
+/** Offers each pet or category by its name, or by its id once a digit is typed, or if the name is ambiguous or looks like a flag. */
 function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { prefix }: Cursor): Offer[] {
+  const names = withoutAmbiguous(new Map(records.map(({ id, name }) => [id, name])));
   return records.map(({ id, name }) =>
-    /^\d/.test(prefix) || name.startsWith('-') || isIdText(name)
+    /^\d/.test(prefix) || name.startsWith('-') || !names.has(id)
       ? { word: `${id}`, summary: name }
       : { word: name },
   );
@@ -131,16 +134,18 @@ function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly Recor
     .map(({ id, petId, quantity }) => ({ word: `${id}`, summary: `${quantity ?? '?'} of ${nameOf(petId)}` }));
 }
 
-async function runOffers({ io }: Context): Promise<Offer[]> {
+/** Offers the runs. An undo cannot be undone. */
+async function runOffers({ io }: Context, { path: [verb] }: Cursor): Promise<Offer[]> {
   const { listRuns } = await import('../bulk/list-runs.ts');
-  const list = await listRuns(io);
-  return list.runs.map(({ id, started, header: { undoes, name } }) => ({
+  const { runs } = await listRuns(io);
+  const offered = runs.filter(({ header }) => verb !== 'undo' || header.undoes === undefined);
+  return offered.map(({ id, started, header: { undoes, name } }) => ({
     word: id,
     summary: `${undoes === undefined ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,
   }));
 }
 
-async function fieldOffers(context: Context, { command, values }: Cursor): Promise<Offer[]> {
+async function fieldOffers(context: Context, { command, values }: Cursor, sign = ''): Promise<Offer[]> {
   const view = await actionOf(command)?.view?.(context, values);
-  return toOffers(view?.columns.map(({ name }) => name) ?? []);
+  return toOffers(view?.columns.map(({ name }) => sign + name) ?? []);
 }

@@ -6,9 +6,8 @@ import type { Client } from '../client/client.ts';
 import type { ClientPurpose, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
-import { foldCase } from '../process/text.ts';
 import { Names } from './names.ts';
-import { createView, isIdText, type NamedRecord, shownReference } from './record-fields.ts';
+import { createView, type NamedRecord, shownReference, withoutAmbiguous } from './record-fields.ts';
 
 /** Access of a verb to the records of a noun. */
 export interface RecordAccess {
@@ -95,11 +94,4 @@ export async function recordsOutput(
   const namedRecords = withNames(access, records, await readNames(access));
   const [record] = namedRecords;
   return record && count === 1 ? { kind: 'record', record } : { kind: 'list', pages: [namedRecords] };
-}
-
-/** Leaves out the names by which `--from` could not find a record: names of several records, and names that look like ids. */
-function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bigint, string> {
-  const counts = new Map<string, number>();
-  for (const name of nameById.values()) counts.set(foldCase(name), (counts.get(foldCase(name)) ?? 0) + 1);
-  return new Map([...nameById].filter(([, name]) => !isIdText(name) && counts.get(foldCase(name)) === 1));
 }

@@ -170,6 +170,13 @@ export function isIdText(text: string): boolean {
   return /^[\d\s.,+-]*$/.test(text);
 }
 
+/** Leaves out the names that do not find a record: names of several records, and names that look like ids. */
+export function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bigint, string> {
+  const counts = new Map<string, number>();
+  for (const name of nameById.values()) counts.set(foldCase(name), (counts.get(foldCase(name)) ?? 0) + 1);
+  return new Map([...nameById].filter(([, name]) => !isIdText(name) && counts.get(foldCase(name)) === 1));
+}
+
 /** Parses an id. A text with a letter is a name. @throws ValueError for a mistyped id. */
 export function parseIdOrName(text: string): IdOrName {
   return isIdText(text) ? parseId(text) : text;

@@ -204,8 +204,9 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   expect(undo).toMatchObject(failed(2, 'each shard is a run of its own'));
   for (const id of ['r1', 'r2', 'r3'])
     expect(await shop.report(`undo ${id} --yes`)).toMatchObject({ code: 0 });
-  const { stdout } = await shop.run(['__complete', '--', 'undo', '']);
-  expect(stdout).toMatch(/^r6\tundo of r3 .*\n(.*\n)*r1\tstock\.csv /);
+  const offers = async (verb: string) => (await shop.run(['__complete', '--', verb, ''])).stdout;
+  expect(await offers('resume')).toMatch(/^r6\tundo of r3 .*\n(.*\n)*r1\tstock\.csv /);
+  expect(await offers('undo')).toMatch(/^r3\t.*\nr2\t.*\nr1\tstock\.csv .*\n$/);
 });
 
 test('a run of all rows and a shard that begin at once do not both hold the target', async () => {

@@ -85,6 +85,7 @@ describe.each(['bash', 'fish'] as const)('%s', (shell) => {
 testWith('bash', 'fish')('fish offers the next value after a comma, and files', async () => {
   const expected = {
     'list --fields id,na': 'id,name',
+    'list --status=so': '--status=sold',
     'create --from READ': 'README.md',
   };
   const offers = await fishOffers(Object.keys(expected).map((words) => `petstore pets ${words}`));
@@ -99,6 +100,8 @@ const typing: readonly (readonly [typed: string, read: string])[] = [
   ['--category Small\\ m', '--category><Small mammals'],
   ['--category aa:', '--category><aa:bb'],
   ['--fields id,na', '--fields><id,name'],
+  ['--fields=id,na', '--fields=id,name'],
+  ['--category=Sm', '--category=Small mammals'],
 ];
 
 testWith('bash', 'zsh').each(['bash', 'zsh'])('a Tab writes in %s what it reads back', async (shell) => {
@@ -169,6 +172,10 @@ const categories = (...names: readonly string[]) => names.map((name, at) => ({ i
 test.each([
   ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
   ['pets list --fields id,n', ['id,name']],
+  ['runs --fields state,sta', ['state,started']],
+  ['runs --fields=id,sta', ['--fields=id,started', '--fields=id,state']],
+  ['runs --sort -sta', ['-started', '-state']],
+  ['smoke --report j', ['junit=', 'json=']],
   ['runs --fields sta', ['started', 'state']],
   ['pets list --status sold,p', ['sold,pending']],
   ['smoke --skip reach,t', ['reach,tls', 'reach,tls/valid', 'reach,tls/protocol', 'reach,tls/expiry']],
@@ -203,6 +210,7 @@ test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
 test.each([
   ['cannot be shown or typed is not offered', ['Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'], 'Dogs\nZoë\n'],
   ['reads as something else has its id', ['2.0', 'cats', '-y'], '1\t2.0\ncats\n3\t-y\n'],
+  ['several have has its id', ['Dogs', 'cats', 'dogs'], '1\tDogs\ncats\n3\tdogs\n'],
 ])('a category whose name %s', async (_, names, stdout) => {
   waitForValues();
   await using server = await recordingServer({}, () => ({ body: categories(...names) }));

@@ -58,7 +58,9 @@ const smokeFlags = {
     `stop and fail after this time (default: ${defaults.maxTime}, or none with --wait)`,
     { parse: parseDuration },
   ),
-  report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
+  report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated', {
+    offers: ['junit=', 'json=', 'github'],
+  }),
   brief: flag('--brief', 'show failures and the total only'),
   dryRun: flag('--dry-run', 'list the checks, send nothing'),
   confirm: writeFlags.confirm,
