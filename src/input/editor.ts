@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Notices } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, fileError, interruption, messageOf, UsageError } from '../process/errors.ts';
@@ -46,8 +46,8 @@ interface EditorContext extends Pick<Notices, 'notice'> {
 }
 
 /**
- * Lets the user change a text in an editor, and sends its value. The text is in a file that only its owner may read. If the value
- * is not sent, the file stays, and a message names it.
+ * Lets the user change a text in an editor, and sends its value. The text is in a file that only its owner may read. If a
+ * changed text is not sent, the file stays, and a message names it.
  *
  * @returns the output of `send`, or a line that says that there was nothing to send.
  * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
@@ -89,6 +89,7 @@ async function editAndParse<Value>(
   path: string,
   { editor, task, comments, originalText, parse }: Omit<Editing<Value>, 'send'>,
 ): Promise<Value | undefined> {
+  const isUnchanged = (saved: string) => saved.trim() === '' || saved.trimEnd() === originalText.trimEnd();
   let text = originalText;
   let problemNote = '';
   for (;;) {
@@ -103,10 +104,11 @@ async function editAndParse<Value>(
         throw fileError('read', path, error);
       });
       text = saved.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
-      // The file that may be kept must be valid input, without the comments on top.
-      await writeText(path, text);
+      // The file that may be kept must be valid input, without the comments on top. Nobody needs an unchanged one.
+      if (isUnchanged(text)) await rm(dirname(path), { recursive: true, force: true });
+      else await writeText(path, text);
     }
-    if (text.trim() === '' || text.trimEnd() === originalText.trimEnd()) return undefined;
+    if (isUnchanged(text)) return undefined;
     try {
       return await parse(text);
     } catch (error) {

@@ -131,12 +131,14 @@ test.each([
 test.each([
   ['fails', 'exit 3', 1, 'the text is kept in '],
   ['is ended by Ctrl-C', 'kill -INT $$', 130, 'error: interrupted; the text is kept in '],
-])('an editor that %s keeps the text', async (_, line, code, message) => {
+])('an editor that %s keeps a text that was changed', async (_, line, code, message) => {
   const shop = openShop();
-  const run = await shop.run('pets edit 1', { env: editor(line) });
+  const run = await shop.run('pets edit 1', { env: editor(`sed -i s/Bella/Bello/ "$1"; ${line}`) });
   expect(run).toMatchObject({ code, stdout: '' });
   expect(run.stderr).toContain(message);
-  expect(keptText(run.stderr)).toContain('name: "Bella"');
+  expect(keptText(run.stderr)).toContain('name: "Bello"');
+  const unchanged = await shop.run('pets edit 1', { env: editor(line) });
+  expect(unchanged).toMatchObject({ code, stderr: expect.not.stringContaining('kept') });
 });
 
 test('a dry run shows the request, sends nothing and keeps the text', async () => {
