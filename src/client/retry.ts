@@ -1,4 +1,5 @@
 import { type HttpHeaders, headerDate } from '../api/http.ts';
+import type { ErrorDetails } from '../process/errors.ts';
 import { type Attempt, noAnswerRule } from './answer-table.ts';
 
 // The delays before retries: of a call, and of a row, which reads its record in between.
@@ -13,14 +14,6 @@ export interface CallLimits {
   readonly retriesUnreachable: boolean;
 }
 
-/** Returns the most retries after an answer with this status, or without an answer. */
-export function mostRetries(
-  status: number | undefined,
-  { retries, retriesOf429 = retries }: CallLimits,
-): number {
-  return status === 429 ? retriesOf429 : retries;
-}
-
 /**
  * Returns the delay before a retry after a failure that permits one, in milliseconds. Returns undefined if all retries are used
  * up, or if nobody can be reached and that is not tried again.
@@ -30,11 +23,12 @@ export function mostRetries(
  */
 export function permittedDelayMs(
   retry: number,
-  { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
-  { retries, retriesUnreachable }: Pick<CallLimits, 'retries' | 'retriesUnreachable'>,
+  { error, retryAfterMs, status }: Pick<Attempt, 'error' | 'retryAfterMs'> & Pick<ErrorDetails, 'status'>,
+  { retries, retriesOf429 = retries, retriesUnreachable }: Omit<CallLimits, 'timeoutMs'>,
   random = Math.random(),
 ): number | undefined {
-  if (retry > retries || (noAnswerRule(error) === 'unreachable' && !retriesUnreachable)) return undefined;
+  const most = status === 429 ? retriesOf429 : retries;
+  if (retry > most || (noAnswerRule(error) === 'unreachable' && !retriesUnreachable)) return undefined;
   return retryDelayMs(retry, retryAfterMs, random);
 }
 

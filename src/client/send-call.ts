@@ -15,7 +15,7 @@ import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseErrorOf } from './call-error.ts';
 import { readResult, senderOf } from './read-answer.ts';
-import { mostRetries, permittedDelayMs, retryAfter } from './retry.ts';
+import { permittedDelayMs, retryAfter } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
 /** A call that got no answer. */
@@ -161,8 +161,10 @@ function nextAttempt(
   if (!mayRetry(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
   // A pace ends the run if the service asks to wait too long.
   const limitMs = options.pace ? Number.POSITIVE_INFINITY : remainingMs;
-  const { retries = mostRetries(response?.status, service.limits) } = options;
-  const delayMs = permittedDelayMs(number, attempt, { ...service.limits, retries });
+  const { retries } = options;
+  const limits =
+    retries === undefined ? service.limits : { ...service.limits, retries, retriesOf429: retries };
+  const delayMs = permittedDelayMs(number, { ...attempt, status: response?.status }, limits);
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
   if (retryAfterMs === undefined || retryAfterMs < limitMs) return undefined;
   const deadline = `the deadline of ${durationText(service.limits.timeoutMs)}`;

@@ -1,7 +1,7 @@
 import type { RecordValue } from '../api/record-values.ts';
 import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
-import { type CallLimits, mostRetries, permittedDelayMs } from '../client/retry.ts';
+import { type CallLimits, permittedDelayMs } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import { changeText, decide, isPlainSet, requiredValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
@@ -104,8 +104,7 @@ function tryAgain(
   const { abilities, limits, remainingMs, random } = situation;
   const retries = state.retries + 1;
   const { retryAfterMs, status } = error?.details ?? {};
-  const most = { ...limits, retries: mostRetries(status, limits) };
-  const delayMs = permittedDelayMs(retries, { error, retryAfterMs }, most, random);
+  const delayMs = permittedDelayMs(retries, { error, retryAfterMs, status }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
   const { intent, planned, doubt, aim } = state;
   const again = { ...state, retries };

@@ -4,6 +4,7 @@ import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { changesOf, type HiddenFields } from '../api/same-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
+import { isMissingStatus } from '../client/answer-table.ts';
 import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
 import { type Client, readFromList, readRecord } from '../client/client.ts';
 import type { Pace } from '../client/pace.ts';
@@ -70,10 +71,11 @@ export function createRecordPort(
    * @throws CliError if there is no reading; an interruption.
    */
   async function read(id: bigint, options?: CallOptions, isOffList = false): Promise<Reading> {
-    const found = await readRecord(client, name, id, options).then(toReading, readingOfError);
+    const found = await readRecord(client, name, id, options).catch((error) => readingOfError(error, true));
+    if (!('notFound' in found)) return { record: found };
     const { notFound } = found;
-    if (!notFound || notFound.details.sender === 'service' || isOffList) return found;
-    // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
+    if (notFound.details.sender === 'service' || isOffList) return found;
+    // A 404 without JSON may come from a gateway, and a list that changes while it is read may skip a record. So the list is read again.
     if (!operations.has(ids.list)) throw notFound;
     const listed = await readFromList(client, name, id, options).catch(readingOfError);
     if ('notFound' in listed) return listed;
@@ -90,9 +92,8 @@ export function createRecordPort(
     const { fields } = record;
     const wanted = requiredValue(intent);
     if (intent.kind === 'remove' && (wanted === undefined || isFields(wanted))) return fields;
-    return isCount && intent.kind !== 'create'
-      ? (fields.quantity as number | bigint)
-      : fieldsOf(fields, namesIn(intent));
+    if (!isCount || intent.kind === 'create') return fieldsOf(fields, namesIn(intent));
+    return fields.quantity as number | bigint;
   }
 
   /**
@@ -137,11 +138,11 @@ export function createRecordPort(
   };
 }
 
-const toReading = (record: ServiceRecord): Reading => ({ record });
-
-/** @throws the error again if it does not mean that there is no such record. */
-function readingOfError(error: unknown): Reading {
-  if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, notFound: error };
+/** @throws the error again if it does not mean that there is no such record. @param ofGateway true to take the 404 of a gateway. */
+function readingOfError(error: unknown, ofGateway = false) {
+  if (!(error instanceof CliError)) throw error;
+  const isMissing = ofGateway && error.details.sender === 'gateway' && isMissingStatus(error.details.status);
+  if (error.kind === 'not-found' || isMissing) return { record: undefined, notFound: error };
   throw error;
 }
 

@@ -72,6 +72,9 @@ function shrinkingShop(): ServiceOptions {
 const eachRecord = (change: (record: object) => object) =>
   changing((json: object) => (Array.isArray(json) ? json.map(change) : change(json)));
 
+const asText = (answer: HttpResponse) =>
+  withHeaders({ ...answer, body: 'no such record\n' }, { 'content-type': 'text/plain; charset=utf-8' });
+
 let reads = 0;
 const numbered = (name: string) =>
   eachRecord((record) => {
@@ -113,6 +116,10 @@ const variants: Readonly<Record<string, Variant>> = {
     spoil: (answer, { headers }) => (headers['x-key'] === 'right key' ? answer : withRefusal(answer, 401)),
     bind: (document) => requireToken(document, { type: 'apiKey', in: 'header', name: 'X-Key' }),
     token: 'right key',
+  },
+  'a plain text as the 404 of a record, which its description does not say': {
+    spoil: (answer) => (answer.status === 404 ? asText(answer) : answer),
+    flags: ['--write', '--skip', 'error'],
   },
   'no listPets': {
     bind({ paths }) {

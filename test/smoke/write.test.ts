@@ -199,6 +199,13 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     /^fail no$/,
     /still has it: `petstore pets get \d+ --base-url \S+`, then `petstore pets delete [^;]*;/,
   ],
+  [
+    'category',
+    'a gateway that answers for the record and its list',
+    on(/^\/categories/, (answer) => ({ ...asPage(answer, 'Go away'), status: 404 })),
+    /^fail the answer is 404 with text\/html: Go away/,
+    /\(id 7\): delete: the answer is 404/,
+  ],
   ['order', 'another name of its new pet', on('/pets', changeName, 'POST'), /^warn create: .*name/],
   ['order', 'a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/],
 ];
