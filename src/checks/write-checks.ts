@@ -73,14 +73,16 @@ async function checkLife(
     throw new FindingError(
       fail(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list }),
     );
-  const isUpdated = Object.keys(change).length > 0;
-  if (isUpdated) {
+  let isUpdated = false;
+  if (Object.keys(change).length > 0) {
     const value = kind.noun.isCount ? Number(change.quantity) : change;
     const settled = await writeTestRecord(context, kind, created.id, { kind: 'set', value });
     findings.push(...judgeSettled(context, kind, 'update', settled));
+    // The service may have a single word for the status.
+    isUpdated = settled.outcome.kind === 'applied';
     await checkShown(context, created, { ...created.fields, ...change });
   }
-  findings.push(...(await removeTestRecord(context, created)));
+  findings.push(...(await removeTestRecord(context, created, true)));
   leftovers.delete(created);
   const steps = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
   return [pass(steps), ...findings];
@@ -212,10 +214,15 @@ function judgeSettled(
 /**
  * Deletes a test record if it exists.
  *
+ * @param mustBeThere true if it was read before. Then it is a fault if it is missing.
  * @returns warnings about the answer.
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be read.
  */
-async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
+async function removeTestRecord(
+  context: CheckContext,
+  created: TestRecord,
+  mustBeThere = false,
+): Promise<Finding[]> {
   const { kind, id, fields, parent } = created;
   const { name, isNamed, list } = kind;
   const foreign = new FindingError(
@@ -229,6 +236,8 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
   const settled = await writeTestRecord(context, kind, id, { kind: 'remove', created: ours });
   const { outcome } = settled;
   if (outcome.kind === 'failed' && reasonOf(outcome)?.code === 'changed') throw foreign;
+  if (outcome.kind === 'unchanged' && mustBeThere)
+    throw new FindingError(fail(`delete: ${name} ${id} was not there, so nothing was sent`));
   const findings = judgeSettled(context, kind, 'delete', settled);
   if ((await recordPortOf(context, kind).read(id)).record)
     throw new FindingError(fail(`gone: ${name} ${id} can still be read after its deletion`));

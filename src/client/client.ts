@@ -87,7 +87,7 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = !service.usesEtags || tag?.startsWith('W/') ? undefined : tag;
       const { fields, original } = value as ServiceRecord;
-      return { fields, original, etag, age: headers.age?.replace(/\D.*/s, '') };
+      return { fields, original, etag, age: /^\d+$/.exec(headers.age ?? '')?.[0] };
     },
     async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);

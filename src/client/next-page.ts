@@ -45,7 +45,7 @@ export interface ListProgress {
   readonly size: number | undefined;
   readonly pages: number;
   readonly count: number;
-  /** True if a page has had a header with links, so that the list ends where there is no link to a next page. */
+  /** True if a page has had a header with links. Then the list of a bound service ends where there is no link to a next page. */
   readonly isLinked: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
   readonly firstNumber: number | undefined;
@@ -69,7 +69,8 @@ export function nextStep(progress: ListProgress, page: Page): PageStep {
   if (link !== undefined) return { kind: 'next', link };
   const why = whyMoreRecords(page, progress);
   const stated: ListEnd = why === undefined ? { kind: 'whole' } : { kind: 'cut', why };
-  return progress.isLinked ? stated : describedStep(progress, page, stated);
+  const isEnd = progress.isLinked && isBound(progress.operation);
+  return isEnd ? stated : describedStep(progress, page, stated);
 }
 
 export function linkOf(
@@ -172,6 +173,10 @@ export function faultOfNext(
 
 function withQueryParameter(url: string, name: string, value: string): string {
   const parsed = new URL(url);
-  parsed.searchParams.set(name, value);
+  // Not by `searchParams`, which would write the spaces of other parameters in another way than the first request.
+  const begin = `${encodeURIComponent(name)}=`;
+  const others = parsed.search.replace(/^\?/, '').split('&');
+  const kept = others.filter((pair) => pair !== '' && !pair.startsWith(begin));
+  parsed.search = [...kept, begin + encodeURIComponent(value)].join('&');
   return parsed.href;
 }

@@ -62,13 +62,19 @@ export async function* pagesOf(
     if ('kind' in page) return endOf(walk, page);
     walk.visited.add(url).add(withoutHash(page.request.url));
     const ids = pageIdsOf(walk, page);
-    if (!isRepeated(walk, ids, orEnd)) {
+    const { paging } = walk.operation;
+    const isNumberOpen = walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined;
+    const repeatedShare = repeatedShareOf(walk, ids, orEnd);
+    // Somebody has changed the list between the first two requests, so the number of the first page is only likely.
+    if (isNumberOpen && repeatedShare > 0 && repeatedShare < 1)
+      walk.whySkipped = 'it has changed while it was read';
+    // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
+    if (isNumberOpen && repeatedShare >= 0.5) walk.firstNumber = 1;
+    else if (repeatedShare === 1) return endOf(walk, endOfRepeated(walk, page, ids, orEnd));
+    else {
       yield page.records;
       addPage(walk, page, ids);
-    } else if (walk.pages === 1 && walk.operation.paging?.kind === 'number' && walk.firstNumber === undefined)
-      // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
-      walk.firstNumber = 1;
-    else return endOf(walk, endOfRepeated(walk, page, ids, orEnd));
+    }
     step = nextStep(walk, page);
     if (step.kind === 'next') url = urlOfNext(walk, page, step.link);
   }
@@ -156,16 +162,20 @@ function pageIdsOf({ operation }: Walk, { records }: Page): PageIds {
 }
 
 /**
- * Returns true if each id of a page is on one of the earlier pages. After the end, services answer with the last page, the first
- * one, or the last records, cut in another way. Records without ids may be alike, so they count only if the program has made the link.
+ * Returns the share of the ids of a page that are on earlier pages, from 0 to 1. After the end, services answer with the last page, the
+ * first one, or the last records, cut in another way. Records without ids may be alike, so they count only if the program has made the
+ * link.
  */
-function isRepeated({ earlierIds }: Walk, { ids, isComplete }: PageIds, orEnd: ListEnd | undefined): boolean {
-  const [first] = ids;
-  // The first id decides for nearly every page, without a set of a million ids.
-  if (first == null || !(isComplete || orEnd) || !earlierIds.some((page) => page.includes(first)))
-    return false;
+function repeatedShareOf(
+  { earlierIds, pages }: Walk,
+  { ids, isComplete }: PageIds,
+  orEnd: ListEnd | undefined,
+): number {
+  if (ids.length === 0 || !(isComplete || orEnd)) return 0;
+  // After the second page the first id decides for nearly every page, without a set of a million ids.
+  if (pages > 1 && !earlierIds.some((page) => page.includes(ids[0]))) return 0;
   const known = new Set(earlierIds.flat());
-  return ids.every((id) => id != null && known.has(id));
+  return ids.filter((id) => known.has(id)).length / ids.length;
 }
 
 /**

@@ -155,8 +155,10 @@ class SharedStore {
     const { writeFileAtomic } = await import('../process/files.ts');
     this.version = undefined;
     try {
-      current.id ??= (await import('node:crypto')).randomUUID();
-      writeFileAtomic(this.file, printStore(current));
+      const id = current.id ?? (await import('node:crypto')).randomUUID();
+      writeFileAtomic(this.file, printStore({ ...current, id }));
+      // Not before: a store that was never written has no identifier.
+      current.id = id;
       this.version = versionOf(this.file);
     } finally {
       this.release = undefined;

@@ -173,8 +173,8 @@ function afterAttempt(old: State, attempt: JudgedWrite, situation: Situation): T
   const state = { ...old, doubt, isPerhapsDoubled, lastAttempt: attempt, attempts: old.attempts + 1 };
   // Every create is read back: an undo removes only a record that is as it was made.
   const isBelieved = verdict === 'empty' && situation.believesEmpty && !isCreate;
-  // An earlier DELETE of the row may have been applied. Then the record is missing because of it.
-  const isGone = verdict === 'missing' && old.doubt !== undefined;
+  // An earlier deletion of the row may have been applied. Then the record is missing because of it.
+  const isGone = verdict === 'missing' && old.doubt !== undefined && old.planned?.action === 'remove';
   if (verdict === 'shown' || isBelieved || isGone) return endApplied(state, record);
   // No reading can find a create without its id. So its refusal is believed, and in doubt it is never sent again.
   if (isCreate && aim === 'find-out') return endAsAnswered(state);

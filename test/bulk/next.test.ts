@@ -374,6 +374,14 @@ test.each<[Intent, Verdict, last: Event, outcome: string, text?: string]>([
   expect(reason?.message ?? '').toContain(text);
 });
 
+test('an uncertain row that sets is not applied because a POST finds nothing', () => {
+  const events = [begin, read(5), answer('missing', 404), read(5)];
+  const situation = { ...usual, limits: { ...limits, retries: 0 } };
+  expect(follow(set, events, { doubt: 'sent', pair: planned(5, 10), situation }).outcome?.kind).toBe(
+    'unknown',
+  );
+});
+
 test('a stop after a success without a record does not say that no answer came', () => {
   const { outcome } = follow(set, [read(5), answer('empty', 204), stopped]);
   const message = 'petstore was stopped before it read the record';

@@ -463,9 +463,10 @@ test.each<[what: string, Shape, queries: readonly string[]]>([
 });
 
 test.each([
-  ['that pages, behind a gateway that drops its links,', (after: number) => after, 2500],
-  ['that does not page', () => 0, 1000],
-])('a full page without a link of a service %s ends no list', async (_, startOf, total) => {
+  ['that pages, behind a gateway that drops its links,', (after: number) => after, 2500, 0],
+  ['that pages, behind a gateway that drops the second link,', (after: number) => after, 2500, 1000],
+  ['that does not page', () => 0, 1000, 0],
+])('a full page without a link of a service %s ends no list', async (_, startOf, total, linked) => {
   const stock = Array.from({ length: total }, (__, at) => ({
     petId: at + 1,
     quantity: 1,
@@ -473,8 +474,39 @@ test.each([
   }));
   await using server = await recordingServer({}, ({ path }) => {
     const start = startOf(Number(new URL(path, 'http://x').searchParams.get('after') ?? 0));
-    return { body: stock.slice(start, start + 1000) };
+    const link =
+      start < linked ? `</store/inventory?limit=1000&after=${start + 1000}>; rel="next"` : undefined;
+    return { headers: { link }, body: stock.slice(start, start + 1000) };
   });
   const { code, stdout } = await runAt(server, 'inventory export');
   expect([code, stdout.trim().split('\n').length]).toEqual([0, total + 1]);
+});
+
+test('a later page is asked for with the parameters as the first one has them', async () => {
+  const parameters = [...numbered, inQuery('zone', { type: 'string' })];
+  const maps = ['listPets=GET /pets?zone=in%20stock'];
+  await using service = await shapedService({ parameters, page: pagesOfTwo });
+  const { run } = await bindTo(service, service.description, { maps });
+  await run('pets list');
+  const calls = service.calls().filter((call) => call.startsWith('GET /pets?'));
+  expect(calls.length).toBeGreaterThan(2);
+  expect(calls.filter((call) => !call.includes('zone=in%20stock'))).toEqual([]);
+});
+
+test('a change between the first two pages of an open number is told', async () => {
+  const ids = [1, 2, 3, 4, 5, 6];
+  const firstPage = ids.slice(0, 3);
+  await using service = await shapedService({
+    parameters: [inQuery('page', { type: 'integer' })],
+    page: (_, { searchParams }) => {
+      const number = searchParams.get('page');
+      if (number === null) return firstPage.map(pet);
+      return [9, ...ids].slice(3 * Number(number) - 3, 3 * Number(number)).map(pet);
+    },
+  });
+  const { run } = await bindTo(service);
+  const { stdout, stderr } = await run('pets list -o ids');
+  expect(stdout.split('\n').slice(0, -1)).toEqual(['1', '2', '3', '3', '4', '5', '6']);
+  expect(stderr).toContain('there may be more records: it has changed while it was read');
+  expect((await run('pets list --fail-if none')).code).toBe(6);
 });

@@ -210,6 +210,25 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
   ['order', 'a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/],
 ];
 
+/** Loses each category after its update was read back. */
+function lostRecord(): Change {
+  const updated = new Set<string>();
+  const lost = new Set<string>();
+  return (answer, { method, path }) => {
+    if (method === 'PUT') updated.add(path);
+    else if (method === 'GET' && updated.delete(path)) lost.add(path);
+    else if (list.test(path) && lost.size > 0) return withBody(answer, []);
+    else if (lost.has(path)) return refusing(method === 'GET' ? 404 : 500)(answer);
+    return answer;
+  };
+}
+
+test('a record that is lost after its update was not deleted', async () => {
+  const run = await write({ spoil: lostRecord() }, 'write/category');
+  const reason = expect.stringMatching(/^delete: category \d+ was not there, so nothing was sent/);
+  expect(run.check('write/category')).toMatchObject({ result: 'fail', reason });
+});
+
 test.concurrent.for(scenes)('%s: %s', async ([name, , spoil, outcome, left]) => {
   const run = await write({ spoil }, `write/${name}`, ['--retries', '0']);
   const { result, reason } = run.check(`write/${name}`);
