@@ -34,7 +34,7 @@ export interface Context extends Notices {
   readonly liveLine: LiveLine;
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** True if --isQuiet or the settings hide notes and progress. */
+  /** True if --quiet or the settings hide notes and progress. */
   readonly isQuiet: boolean;
   /** The operations of the built-in contract, or those of the description that the profile or the origin is bound to. */
   contract(): Promise<Contract>;

@@ -83,7 +83,7 @@ function resumeErrorOf(context: CommandFlags, list: RunList, run: Run): UsageErr
   const laterRun = findLaterRun(list, run);
   if (!laterRun) return undefined;
   return new UsageError(
-    `resume ${id}: run ${laterRun.id} (${runName(laterRun.header)}) is later, and its values must not be replaced`,
+    `resume ${id}: run ${laterRun.id} (${runName(laterRun.header)}) came later, and a resume could replace what it wrote`,
     'if the file is still right, apply it again',
   );
 }

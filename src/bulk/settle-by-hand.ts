@@ -37,7 +37,7 @@ export async function settleByHand(
   const twice = names.find((one) =>
     names.some(({ name, madeId }) => name === one.name && madeId !== one.madeId),
   );
-  if (twice) throw new UsageError(`${twice.name}: is given twice, with different ids`);
+  if (twice) throw new UsageError(`${twice.name} is given twice, with different ids`);
   // A row may be named twice, as `42` and as `line:7`.
   const outcomes = [...new Map(names.map((name) => toOutcome(runId, log.rows, name, as)))];
   const { undoes } = run.header;

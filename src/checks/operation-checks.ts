@@ -66,7 +66,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   const { operation: list } = listAnswer;
   if (isMissingStatus(answer.status)) {
     if (!listedIds(listAnswer).includes(id)) return undefined;
-    const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
+    const reason = `answered ${statusText(answer.status)}, but ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
     return failOn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(answer);

@@ -225,9 +225,7 @@ async function removeTestRecord(
 ): Promise<Finding[]> {
   const { kind, id, fields, parent } = created;
   const { name, isNamed, list } = kind;
-  const foreign = new FindingError(
-    fail(`not deleted, because ${name} ${id} is perhaps not the one that smoke created`),
-  );
+  const foreign = new FindingError(fail(`not deleted: ${name} ${id} may not be the one that smoke created`));
   if (!isNamed) {
     const parentFields = parent && (await recordPortOf(context, parent.kind).read(parent.id)).record?.fields;
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;

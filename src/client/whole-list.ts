@@ -111,7 +111,7 @@ function requireOneEntry(
     const [petId, hash] = [fields[idField], hashOf(printJson(fields))];
     if (inPage.has(petId) || (entries.get(petId) ?? hash) !== hash)
       throw new UnboundError(
-        `this command needs one entry for each pet, and ${id} has several for pet ${petId}`,
+        `this command needs one entry for each pet, but ${id} has several for pet ${petId}`,
       );
     inPage.add(petId);
     entries.set(petId, hash);
@@ -138,7 +138,7 @@ async function askFurther(
   if (size !== undefined) {
     const isDefault = maximum === undefined && count === Number(limit.serviceDefault);
     return isDefault
-      ? { kind: 'cut', why: `it answered exactly its default of ${count}` }
+      ? { kind: 'cut', why: `it answered ${count} records, exactly its default` }
       : { kind: 'whole' };
   }
   const larger = Math.max(count + 1, Number(minimum));
@@ -149,7 +149,7 @@ async function askFurther(
     // A service that takes this size, and no larger one, may have answered as many as it ever does.
     const isMost = length === undefined && (await pageLengthOf(open(count))) === count;
     if (!isMost) return { kind: 'whole' };
-    return { kind: 'cut', why: `it answers ${count} records, and refuses ${limit.wireName}=${larger}` };
+    return { kind: 'cut', why: `it answers ${count} records and refuses ${limit.wireName}=${larger}` };
   } catch (error) {
     if (!(error instanceof CliError) || isInterruption(error)) throw error;
     const why = `a request for ${larger} records failed: ${error.message}`;

@@ -80,7 +80,7 @@ export function createRecordPort(
     const listed = await readFromList(client, name, id, options).catch(readingOfError);
     if ('notFound' in listed) return listed;
     // The list shows no tag, and perhaps less of the record, so it does not count as a reading.
-    throw new CliError('unavailable', `${notFound.message}, and the list has the record`, {
+    throw new CliError('unavailable', `${notFound.message}, but the list has the record`, {
       ...notFound.details,
       retryable: true,
     });

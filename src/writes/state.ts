@@ -96,7 +96,7 @@ export function endAsAnswered(state: State): Transition {
   const contradiction =
     verdict === 'missing'
       ? 'does not find the record that its readings show'
-      : 'refuses the ETag that it sent itself';
+      : 'refuses an ETag that it sent';
   const age = reading?.record?.age === undefined ? '' : `; the reading is ${reading.record.age} s old`;
   const message = `the service ${contradiction}: a cache or a replica may have answered these readings${age}`;
   return endWithoutSuccess(state, { code: 'stale', message });

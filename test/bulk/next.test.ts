@@ -357,7 +357,7 @@ test('an uncertain row that is then refused for good is for a person, one that m
 test.each<[Intent, Verdict, last: Event, outcome: string, text?: string]>([
   [set, 'condition-failed', unread(400), 'unknown unread'],
   [set, 'condition-failed', read(10), 'applied'],
-  [set, 'condition-failed', read(5), 'failed stale', 'the ETag'],
+  [set, 'condition-failed', read(5), 'failed stale', 'an ETag'],
   [add, 'condition-failed', unread(400), 'unknown unread'],
   [add, 'condition-failed', read(10), 'unknown changed'],
   [remove, 'missing', unread(400), 'unknown unread'],

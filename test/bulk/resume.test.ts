@@ -73,7 +73,7 @@ stories({
     [`${apply} --concurrency 1`, '4: applied 1'],
     healed,
     ['inventory apply later.csv --yes', '0: unchanged 1', /run r1 \(stock.csv\) is not finished/],
-    ['resume r1 --yes', '2:', 'resume r1: run r2 (later.csv) is later', 'apply it again'],
+    ['resume r1 --yes', '2:', 'resume r1: run r2 (later.csv) came later', 'apply it again'],
     // It is not named as another run to resume.
     ['resume --yes', '0:', /run r2 is finished: nothing is left to do\n/],
     counts(2, 1, 1),
@@ -87,8 +87,8 @@ stories({
     healed,
     ['resume r1 --yes', '0: applied 2'],
     counts(70, 7),
-    // The run that sets is the last one, and the plan of the other is later.
-    ['resume --yes', '2:', 'run r1 (d.csv) is later'],
+    // The run that sets is the last one, and the plan of the other came later.
+    ['resume --yes', '2:', 'run r1 (d.csv) came later'],
   ],
   'a run is not resumed once its undo has begun': [
     { counts: [1, 1, 1], files: { 'stock.csv': toCsv([2, 2, 2]) } },

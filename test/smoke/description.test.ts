@@ -79,7 +79,7 @@ describe.concurrent('what a description says, and what it does not', () => {
     ['op/getCategory', /^name differs from what listCategories shows, in one of two/, '/categories/1', stale],
     [
       'op/getCategory',
-      /^answered 404 Not Found, and listCategories shows categoryId 1, in one of two readings$/,
+      /^answered 404 Not Found, but listCategories shows categoryId 1, in one of two readings$/,
       '/categories/1',
       refusing(404),
     ],

@@ -133,7 +133,7 @@ const others: Faults = {
     /^\/store\/orders\?.*petId=/,
     changing(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),
   ),
-  'op/getPet: answered 410 Gone, and listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
+  'op/getPet: answered 410 Gone, but listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
     withHeaders(withRefusal(answer, 410), { sunset }),
   ),
   'reach/http: listPets answered 200 OK with text/html: Sign in, not a list of pets; no token was sent':

@@ -176,7 +176,7 @@ const scenes: [name: string, title: string, spoil: Change, outcome: RegExp, left
     'a record that got another name',
     renamedRecord(),
     /^fail/,
-    /is perhaps not the one that smoke created: `petstore categories get \d+ --base-url \S+`, then `petstore categories delete \d+ --base-url \S+`$/,
+    /may not be the one that smoke created: `petstore categories get \d+ --base-url \S+`, then `petstore categories delete \d+ --base-url \S+`$/,
   ],
   [
     'category',
