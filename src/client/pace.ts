@@ -15,9 +15,10 @@ const maxUnanswered = 20;
 const maxProbes = 10;
 /** The longest time between two of them, in milliseconds. A dead service is told within a minute. */
 const longestProbeMs = 3000;
-/** The time between requests after the first refusal of a service that limits them, and the longest, in milliseconds. */
+/** The time between requests after the first refusal of a service that limits them, in milliseconds. */
 const minSpacingMs = 10;
-const maxSpacingMs = 1000;
+/** The longest time between them after 429, and after 503, which may be an outage that has ended when the service answers again. */
+const [maxSpacingMs, maxSpacingAfter503Ms] = [1000, 100];
 /** The longest time in which neither the service nor a gateway answers. A pause does not count. */
 const longestSilenceMs = 60_000;
 
@@ -85,17 +86,22 @@ export class Pace {
         ),
       );
     const { pauses = false } = statusRule(status);
-    // Further refusals in a pause are of requests that were sent before it.
-    if (pauses && monotonicMs() >= this.pausedUntilMs)
-      this.spacingMs = Math.min(Math.max(2 * this.spacingMs, minSpacingMs), maxSpacingMs);
-    else if (!pauses && response)
-      this.spacingMs = this.spacingMs < minSpacingMs / 4 ? 0 : this.spacingMs * 0.95;
+    if (response) this.setSpacing(response.status, pauses);
     this.pauseFor(retryAfterMs ?? (pauses ? retryDelayMs(1) : 0));
     if (!this.isDead(attempt)) return;
     const last = error?.message ?? `the last one was ${status}`;
     const message = `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
     const hint = 'see `petstore doctor` with the same flags';
     this.stop.trigger(new CliError('unavailable', message, { hint, status }));
+  }
+
+  /** Spaces the next requests out after a refusal, and moves them closer together again after any other answer. */
+  private setSpacing(status: number, isRefusal: boolean): void {
+    const most = status === 503 ? maxSpacingAfter503Ms : maxSpacingMs;
+    if (!isRefusal) this.spacingMs = this.spacingMs < minSpacingMs / 4 ? 0 : this.spacingMs * 0.95;
+    // Further refusals in a pause are of requests that were sent before it.
+    else if (monotonicMs() >= this.pausedUntilMs)
+      this.spacingMs = Math.min(Math.max(2 * this.spacingMs, minSpacingMs), most);
   }
 
   /** Counts the answer to an attempt, or its absence. @returns true if the run gives up on the service. */
