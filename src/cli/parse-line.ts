@@ -74,11 +74,12 @@ function findProblem(
   }
 }
 
-/** Returns the first word that is too many, unless it may be a token: `--require-token s3cret`, `-H X-Key: s3cret`. */
+/** Returns the first word that is too many, unless it may be a token: `--require-token s3cret`, `-H X-Key: s3cret`, `config set token s3cret`. */
 function strayWord({ args, registeredArguments }: Parser, rest: readonly string[]): string {
   const word = args[registeredArguments.length] ?? '';
   const before = rest[rest.indexOf(word) - 1] ?? '';
-  return /^-|:$/.test(before) || /[@?]/.test(word) ? '' : `: ${quoteValue(word)}`;
+  const mayBeSecret = rest.some((each) => /^-\w*H|^--header|:$|^(bearer|basic|token)$/i.test(each));
+  return mayBeSecret || before.startsWith('-') || /[@?]/.test(word) ? '' : `: ${quoteValue(word)}`;
 }
 
 /** Returns true if a word may name a flag: by its name, with or without a value, or by letters such as `-qv`. */

@@ -37,7 +37,7 @@ export type FailureVerdict =
   | 'conflict'
   /** Certainly not applied by this request. A condition of the request is not met. */
   | 'condition-failed'
-  /** The record of a request that may delete does not exist. */
+  /** The record does not exist. */
   | 'missing'
   /** Certainly not applied. Any request is retried. */
   | 'busy'
@@ -127,9 +127,7 @@ export function verdictOf({
   const verdict = response ? statusRule(response.status, sender).verdict : isSent ? ifSent : ifUnsent;
   // Two requests with these methods have the same effect as one.
   const isIdempotent = isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
-  if (verdict === 'lost' && !isIdempotent) return 'unrepeatable';
-  // Only a request that deletes, and was sent twice, can be the reason why its record is missing. A POST may delete too.
-  return verdict === 'missing' && method !== 'DELETE' && method !== 'POST' ? 'rejected' : verdict;
+  return verdict === 'lost' && !isIdempotent ? 'unrepeatable' : verdict;
 }
 
 /** Returns the meaning of a status. @param sender who sent it. */

@@ -93,7 +93,8 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
       const call = prepare(id, input, callOptions);
       const answer = await sendCall(call);
       const attempt = answer.attempts.at(-1);
-      if (answer.status === undefined || answer.error || !attempt) return judgeFailure(answer.error, attempt);
+      if (answer.status === undefined || answer.error || !attempt)
+        return judgeFailure(answer.error, attempt, call.operation);
       // The body of a PUT may also send back fields that the user did not set.
       const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
       return judgeSuccess(call, values as Fields, answer, attempt);

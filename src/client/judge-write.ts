@@ -88,11 +88,18 @@ export function judgeSuccess(
  * @param attempt the last attempt, if one has begun.
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */
-export function judgeFailure(error: unknown, attempt: Attempt | undefined): JudgedWrite {
+export function judgeFailure(
+  error: unknown,
+  attempt: Attempt | undefined,
+  { id, noun }: Operation,
+): JudgedWrite {
   if (!attempt || !(error instanceof CliError)) throw error;
   if (!isInterruption(error)) {
     const reason = { ...codeOfError(error), message: error.message };
-    return { verdict: verdictOf(attempt), attempt, reason, error };
+    const stated = verdictOf(attempt);
+    // Only a deletion that was sent twice can be the reason why its record is missing.
+    const verdict = stated === 'missing' && id !== nouns[noun].operations.delete ? 'rejected' : stated;
+    return { verdict, attempt, reason, error };
   }
   if (!isPerhapsApplied([attempt])) throw error;
   const reason = { code: 'interrupted', message: 'petstore was stopped before the answer came' } as const;

@@ -15,10 +15,8 @@ const maxUnanswered = 20;
 const maxProbes = 10;
 /** The longest time between two of them, in milliseconds. A dead service is told within a minute. */
 const longestProbeMs = 3000;
-/** The time between requests after the first refusal of a service that limits them, in milliseconds. */
-const minSpacingMs = 10;
-/** The longest time between them after 429, and after 503, which may be an outage that has ended when the service answers again. */
-const [maxSpacingMs, maxSpacingAfter503Ms] = [1000, 100];
+/** The time between requests after the first refusal of a service that limits them, and the longest, in milliseconds. */
+const [minSpacingMs, maxSpacingMs] = [10, 1000];
 /** The longest time in which neither the service nor a gateway answers. A pause does not count. */
 const longestSilenceMs = 60_000;
 
@@ -85,8 +83,9 @@ export class Pace {
           `the service answered ${status} and asks to wait ${durationText(retryAfterMs)}, longer than ${durationText(maxRetryWaitMs)}`,
         ),
       );
-    const { pauses = false } = statusRule(status);
-    if (response) this.setSpacing(response.status, pauses);
+    const { pauses = false, isOutage = false } = statusRule(status);
+    // After an outage the service need not be spared.
+    if (response && !isOutage) this.setSpacing(pauses);
     this.pauseFor(retryAfterMs ?? (pauses ? retryDelayMs(1) : 0));
     if (!this.isDead(attempt)) return;
     const last = error?.message ?? `the last one was ${status}`;
@@ -96,12 +95,11 @@ export class Pace {
   }
 
   /** Spaces the next requests out after a refusal, and moves them closer together again after any other answer. */
-  private setSpacing(status: number, isRefusal: boolean): void {
-    const most = status === 503 ? maxSpacingAfter503Ms : maxSpacingMs;
-    if (!isRefusal) this.spacingMs = this.spacingMs < minSpacingMs / 4 ? 0 : this.spacingMs * 0.95;
+  private setSpacing(isRefusal: boolean): void {
+    if (!isRefusal) this.spacingMs = this.spacingMs < minSpacingMs / 4 ? 0 : this.spacingMs * 0.9;
     // Further refusals in a pause are of requests that were sent before it.
     else if (monotonicMs() >= this.pausedUntilMs)
-      this.spacingMs = Math.min(Math.max(2 * this.spacingMs, minSpacingMs), most);
+      this.spacingMs = Math.min(Math.max(1.5 * this.spacingMs, minSpacingMs), maxSpacingMs);
   }
 
   /** Counts the answer to an attempt, or its absence. @returns true if the run gives up on the service. */

@@ -65,12 +65,12 @@ export async function* pagesOf(
     const { paging } = walk.operation;
     const isNumberOpen = walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined;
     const repeatedShare = repeatedShareOf(walk, ids, orEnd);
-    // Somebody has changed the list between the first two requests, so the number of the first page is only likely.
-    if (isNumberOpen && repeatedShare > 0 && repeatedShare < 1)
-      walk.whySkipped = 'it has changed while it was read';
     // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
-    if (isNumberOpen && repeatedShare >= 0.5) walk.firstNumber = 1;
-    else if (repeatedShare === 1) return endOf(walk, endOfRepeated(walk, page, ids, orEnd));
+    if (isNumberOpen && repeatedShare >= 0.5) {
+      walk.firstNumber = 1;
+      // Somebody has changed the list between the two requests, so the number is only likely.
+      if (repeatedShare < 1) walk.whySkipped = 'it has changed while it was read';
+    } else if (repeatedShare === 1) return endOf(walk, endOfRepeated(walk, page, ids, orEnd));
     else {
       yield page.records;
       addPage(walk, page, ids);
@@ -175,7 +175,8 @@ function repeatedShareOf(
   // After the second page the first id decides for nearly every page, without a set of a million ids.
   if (pages > 1 && !earlierIds.some((page) => page.includes(ids[0]))) return 0;
   const known = new Set(earlierIds.flat());
-  return ids.filter((id) => known.has(id)).length / ids.length;
+  const share = ids.filter((id) => known.has(id)).length / ids.length;
+  return isComplete || share === 1 ? share : 0;
 }
 
 /**

@@ -3,7 +3,8 @@ import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
 import type { Fields } from '../../src/api/record-values.ts';
 import { isMetBy } from '../../src/api/same-values.ts';
-import { judgeSuccess } from '../../src/client/judge-write.ts';
+import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
+import { CliError } from '../../src/process/errors.ts';
 import { type JsonValue, parseItem } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
@@ -100,4 +101,15 @@ test.each<[expected: JsonValue, actual: JsonValue | undefined, isMet: boolean]>(
 test('dates are compared as instants', () => {
   expect(isMetBy({ shipDate: '2026-01-01' }, { shipDate: '2026-01-01T01:00:00+01:00' }, {})).toBe(true);
   expect(isMetBy({ shipDate: '2026-01-01' }, { shipDate: '2026-01-01T01:00:00Z' }, {})).toBe(false);
+});
+
+test.each([
+  ['deletePet', 'missing'],
+  ['createInventory', 'rejected'],
+  ['updatePet', 'rejected'],
+] as const)('a 404 of the service to a POST of %s is %s', (id, verdict) => {
+  const request = { method: 'POST', url: `${service.baseUrl}/pets/1/delete`, headers: {} };
+  const response = { status: 404, headers: {}, body: '{}' };
+  const attempt = { request, response, sender: 'service', isSent: true, number: 1, elapsedMs: 1 } as const;
+  expect(judgeFailure(new CliError('not-found', 'no'), attempt, operations[id]).verdict).toBe(verdict);
 });

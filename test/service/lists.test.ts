@@ -175,6 +175,20 @@ test('a list without ids ends at a page that repeats', async () => {
   });
 });
 
+test('orders without ids that are alike are no repeated page', async () => {
+  const pets = [1, 1, 2, 2, 1, 1, 3, 4, 5];
+  await using service = await shapedService({
+    parameters: [inQuery('page', { type: 'integer' })],
+    refuses: ({ searchParams }) => {
+      const from = 4 * Number(searchParams.get('page') ?? 0);
+      return { body: pets.slice(from, from + 4).map((petId) => ({ petId, quantity: 2 })) };
+    },
+  });
+  const { done } = await bindTo(service);
+  const printed = (await done('orders list -o csv --no-header')).match(/\d(?=,2,)/g);
+  expect(printed?.map(Number)).toEqual(pets);
+});
+
 test('a list that is answered in parts with 206 is read, and may be cut', async () => {
   await using server = await recordingServer({}, () => ({
     status: 206,

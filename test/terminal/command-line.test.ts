@@ -56,6 +56,8 @@ test.each([
   ['pets list --name Small mammals', "pets list: too many arguments: 'mammals'\nhint: see"],
   ['pets list --quiet s3cret', 'pets list: too many arguments\nhint: see'],
   ['pets list -H X-Key: s3cret', 'pets list: too many arguments\nhint: see'],
+  ['pets list -H X-Key: Bearer s3cret', 'pets list: too many arguments\nhint: see'],
+  ['config set token Basic s3cret', 'config set: too many arguments\nhint: see'],
   ['orders delete 9 --test', "unknown flag '--test'\nhint: see `petstore orders delete --help`"],
   ['inventory apply x --agai', "unknown flag '--agai'\nhint: see"],
   ['pets list --quiet=false', "pets list: unknown flag '--quiet=…'"],

@@ -30,11 +30,15 @@ export async function readTlsFiles({
 }: Readonly<Record<keyof TlsFiles | 'extra', NamedFile | undefined>>): Promise<TlsFiles> {
   if (key && !cert)
     throw new UsageError(`${key.givenBy}: the client key has no certificate`, 'name it with client-cert');
-  const [ownCa, extraCa, certText, keyText] = await Promise.all([ca, extra, cert, key].map(readTlsFile));
+  const [ownCa, certText, keyText] = await Promise.all([ca, cert, key].map(readTlsFile));
   const { X509Certificate } = await import('node:crypto');
+  // Node warns of a file that it cannot use.
+  const extraCa = await readTlsFile(extra).then(
+    (text) => text && new X509Certificate(text) && text,
+    () => undefined,
+  );
   for (const [file, text = ''] of [
     [ca, ownCa],
-    [extra, extraCa],
     [cert, certText],
   ] as const)
     if (file) requirePem(file, 'not a PEM certificate', () => new X509Certificate(text));
