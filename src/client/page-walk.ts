@@ -62,11 +62,9 @@ export async function* pagesOf(
     if ('kind' in page) return endOf(walk, page);
     walk.visited.add(url).add(withoutHash(page.request.url));
     const ids = pageIdsOf(walk, page);
-    const { paging } = walk.operation;
-    const isNumberOpen = walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined;
     const repeatedShare = repeatedShareOf(walk, ids, orEnd);
-    // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
-    if (isNumberOpen && repeatedShare >= 0.5) {
+    // If page 1 repeats the first page, the next page is page 2.
+    if (isNumberOpen(walk) && repeatedShare >= 0.5) {
       walk.firstNumber = 1;
       // Somebody has changed the list between the two requests, so the number is only likely.
       if (repeatedShare < 1) walk.whySkipped = 'it has changed while it was read';
@@ -79,6 +77,11 @@ export async function* pagesOf(
     if (step.kind === 'next') url = urlOfNext(walk, page, step.link);
   }
   return endOf(walk, step);
+}
+
+/** Returns true if the second page will show whether the first one has the number 0 or 1. */
+function isNumberOpen({ operation, pages, firstNumber }: Walk): boolean {
+  return operation.paging?.kind === 'number' && pages === 1 && firstNumber === undefined;
 }
 
 function beginWalk({ operation, request }: OperationCall, size: number | undefined): Walk {
@@ -166,14 +169,11 @@ function pageIdsOf({ operation }: Walk, { records }: Page): PageIds {
  * first one, or the last records, cut in another way. Records without ids may be alike, so they count only if the program has made the
  * link.
  */
-function repeatedShareOf(
-  { earlierIds, pages }: Walk,
-  { ids, isComplete }: PageIds,
-  orEnd: ListEnd | undefined,
-): number {
+function repeatedShareOf(walk: Walk, { ids, isComplete }: PageIds, orEnd: ListEnd | undefined): number {
+  const { earlierIds } = walk;
   if (ids.length === 0 || !(isComplete || orEnd)) return 0;
-  // After the second page the first id decides for nearly every page, without a set of a million ids.
-  if (pages > 1 && !earlierIds.some((page) => page.includes(ids[0]))) return 0;
+  // The first id decides for nearly every page, without a set of a million ids.
+  if (!isNumberOpen(walk) && !earlierIds.some((page) => page.includes(ids[0]))) return 0;
   const known = new Set(earlierIds.flat());
   const share = ids.filter((id) => known.has(id)).length / ids.length;
   return isComplete || share === 1 ? share : 0;
