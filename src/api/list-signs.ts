@@ -45,7 +45,7 @@ export function isOuterName(name: string): boolean {
 }
 
 /** The part of a list that was read: the records and pages so far. */
-interface ListProgress {
+export interface ListProgress {
   readonly count: number;
   readonly pages: number;
 }
@@ -97,7 +97,7 @@ function whyMore({ label, name, value }: PageField, { count, pages }: ListProgre
     (pageCounts.has(name) && number > pages) ||
     (moreFlags.has(name) && /^(true|1|yes)$/i.test(text)) ||
     (lastFlags.has(name) && (name.startsWith('is') ? /^(false|0|no)$/i : /^false$/i).test(text));
-  if (isMore) return `${label} says ${shorten(String(value), 80)}, and the list has ${count}`;
+  if (isMore) return `${label} says ${shorten(text, 80)}, and the list has ${count}`;
   if (!nextNames.has(name) || typeof value === 'boolean') return undefined;
   // HAL and others: `_links: { next: { href } }`. JSON:API allows the same.
   const link = isJsonObject(value) ? (value.href ?? value.url ?? null) : value;

@@ -1,5 +1,5 @@
 import { linkTarget } from '../api/http.ts';
-import { isEndOfCursor, isLink, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
+import { isEndOfCursor, isLink, type ListProgress, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation, type Paging } from '../api/operations.ts';
 import { valueIn } from '../process/exact-json.ts';
@@ -36,15 +36,13 @@ export type PageStep = ListEnd | NextPage;
 /** The answer of a list, and the records in it. */
 export interface Page extends PageContent, Answer {}
 
-/** What was read of a list so far. */
-export interface ListProgress {
+/** What the next page depends on, beside the last one. */
+export interface WalkProgress extends ListProgress {
   readonly operation: Operation;
   /** The URL of the first page. */
   readonly first: string;
   /** The requested page size. */
   readonly size: number | undefined;
-  readonly pages: number;
-  readonly count: number;
   /** True if a page has had a header with links. Then the list of a bound service ends where there is no link to a next page. */
   readonly isLinked: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
@@ -64,7 +62,7 @@ export function statedNext(
 }
 
 /** Finds the next page by a link in the header, or else as the description says. */
-export function nextStep(progress: ListProgress, page: Page): PageStep {
+export function nextStep(progress: WalkProgress, page: Page): PageStep {
   const link = linkOf(page, 'next');
   if (link !== undefined) return { kind: 'next', link };
   const why = whyMoreRecords(page, progress);
@@ -85,7 +83,7 @@ export function linkOf(
  *
  * @param stated the end of the list if this page is the last one, by the answer alone.
  */
-function describedStep(progress: ListProgress, page: Page, stated: ListEnd): PageStep {
+function describedStep(progress: WalkProgress, page: Page, stated: ListEnd): PageStep {
   const { first, size, count, pages, operation } = progress;
   const { paging } = operation;
   const isCut = stated.kind === 'cut';
@@ -147,7 +145,7 @@ function stepByCursor(
 function stepByCount(
   { parameter }: PagingBy<'number' | 'offset'>,
   value: number,
-  { first, count }: ListProgress,
+  { first, count }: WalkProgress,
   page: Page,
   stated: ListEnd,
 ): PageStep {

@@ -11,12 +11,12 @@ import { callError } from './call-error.ts';
 import {
   faultOfNext,
   type ListEnd,
-  type ListProgress,
   linkOf,
   type NextPage,
   nextStep,
   type Page,
   type PageStep,
+  type WalkProgress,
 } from './next-page.ts';
 import type { PageContent } from './read-answer.ts';
 import { fetchValue } from './send-call.ts';
@@ -28,7 +28,7 @@ const maxPages = 100_000;
 const maxRecords = 10_000_000;
 
 /** What was read of a list so far. Each page that is read changes it. */
-interface Walk extends ListProgress {
+interface Walk extends WalkProgress {
   pages: number;
   count: number;
   isLinked: boolean;

@@ -49,15 +49,8 @@ const pull = verb({
       writeFileAtomic(file, printStore(store));
     }
     const count = Object.values(records).flat().length;
-    return {
-      kind: 'nothing',
-      notices: [
-        [
-          'status',
-          `pulled ${countText(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
-        ],
-      ],
-    };
+    const text = `pulled ${countText(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`;
+    return { kind: 'nothing', notices: [['status', text]] };
   },
 });
 

@@ -69,15 +69,8 @@ const create = verb({
       if (config.profile === undefined) activate(config, name);
       return config.profile === name;
     });
-    return {
-      kind: 'nothing',
-      notices: [
-        [
-          'status',
-          `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
-        ],
-      ],
-    };
+    const next = isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`;
+    return { kind: 'nothing', notices: [['status', `created profile ${name}${next}`]] };
   },
 });
 
