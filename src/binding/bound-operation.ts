@@ -130,15 +130,9 @@ function requestBodyOf(
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
   const isWhole = wireNames.length > 0 && !shape.isOpen;
-  // A body that may have further fields takes those of the table as the record shows them.
-  const furtherFields = Object.entries(body.fields).flatMap(([name, field]): [string, BodyField][] => {
-    const shownName = recordNames.get(name);
-    if (isWhole || names.has(name) || (record && shownName === undefined)) return [];
-    const parts = shownName === undefined ? undefined : categoryPartsOf(name, record?.field(shownName));
-    return [
-      [name, { ...field, wireName: shownName ?? field.wireName, required: false, categoryParts: parts }],
-    ];
-  });
+  const furtherFields = isWhole
+    ? []
+    : tableFieldsAsShown(body, record, recordNames).filter(([name]) => !names.has(name));
   const furtherNames = furtherFields.map(([, { wireName }]) => wireName);
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers. So does a field that only the schema of the record has.
   const answerNames = isWhole ? [...(record?.fields.keys() ?? [])] : [...recordNames.values()];
@@ -162,9 +156,24 @@ function requestBodyOf(
   };
 }
 
+/** Returns the fields of the table as a record shows them, for a body that does not name its fields. */
+function tableFieldsAsShown(
+  body: RequestBody,
+  record: Shape | undefined,
+  recordNames: ReadonlyMap<string, string>,
+): [string, BodyField][] {
+  return Object.entries(body.fields).flatMap(([name, field]): [string, BodyField][] => {
+    if (!record) return [[name, { ...field, required: false }]];
+    const wireName = recordNames.get(name);
+    if (wireName === undefined) return [];
+    const categoryParts = categoryPartsOf(name, record.field(wireName));
+    return [[name, { ...field, wireName, required: false, categoryParts }]];
+  });
+}
+
 /** Returns the parts of the object that a service has in place of the id of a category. */
-function categoryPartsOf(name: string, field: Shape | undefined): BodyField['categoryParts'] {
-  if (name !== 'categoryId' || !field || !isCategoryObject(field)) return undefined;
+function categoryPartsOf(name: string, field: Shape): BodyField['categoryParts'] {
+  if (name !== 'categoryId' || !isCategoryObject(field)) return undefined;
   return (['id', 'name'] as const).filter((part) => field.fields.has(part));
 }
 
