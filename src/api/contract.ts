@@ -4,7 +4,7 @@ import { dayOf, joinFirst } from '../process/text.ts';
 import { type HttpHeaders, headerDate } from './http.ts';
 import { type Field, type NounName, nouns, type OperationId } from './nouns.ts';
 import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
-import type { HiddenFields } from './same-values.ts';
+import type { AbsentFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
 
 /** The reason why a service lacks an operation that its description does not show. Another operation there may still do the same. */
@@ -119,7 +119,7 @@ export function lackingFields(
 }
 
 /** Returns the fields of a noun that the records of a service need not have, by its description. */
-export function hiddenFields({ operations: all }: Contract, noun: NounName): Required<HiddenFields> {
+export function absentFields({ operations: all }: Contract, noun: NounName): Required<AbsentFields> {
   const fields: readonly Field[] = nouns[noun].fields;
   const defaults: Record<string, JsonValue> = {};
   for (const { name, default: value } of fields) if (value !== undefined) defaults[name] = value;

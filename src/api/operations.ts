@@ -105,7 +105,7 @@ export interface RequestBody {
   /** True if the body must not have other fields. */
   readonly isClosed: boolean;
   /** True if the description names no field of the body, or says that it may have others. */
-  readonly isOpen?: boolean;
+  readonly takesOtherFields?: boolean;
   /** True if an update has the id of the record in the body: the path has no id, or the description requires the id in the body too. */
   readonly hasId: boolean;
 }

@@ -15,7 +15,7 @@ import {
 // - `isShownBy`: an answer shows what was sent, perhaps in another form.
 
 /** The fields that the records of a service need not have, by our names. */
-export interface HiddenFields {
+export interface AbsentFields {
   /** The values that a field has if a record leaves it out. */
   readonly defaults: Fields;
   /** The fields that an answer need not have although they were sent. */
@@ -47,13 +47,13 @@ export function isSameValue(value: RecordValue, other: RecordValue, defaults: Fi
  * Returns true if an answer or a reading shows a value that was sent. A service may print a date in another way, add members to an
  * object within a field, and leave out a default.
  */
-export function isShownBy(sent: RecordValue, actual: RecordValue, hidden: HiddenFields): boolean {
-  return hasAll(sent, actual, isShown, hidden);
+export function isShownBy(sent: RecordValue, actual: RecordValue, absent: AbsentFields): boolean {
+  return hasAll(sent, actual, isShown, absent);
 }
 
-function hasAll(expected: RecordValue, actual: RecordValue, compare: IsSame, hidden: HiddenFields): boolean {
+function hasAll(expected: RecordValue, actual: RecordValue, compare: IsSame, absent: AbsentFields): boolean {
   if (isFields(expected) && isFields(actual))
-    return differencesOf(expected, actual, compare, hidden).length === 0;
+    return differencesOf(expected, actual, compare, absent).length === 0;
   return !isFields(expected) && !isFields(actual) && isSame(expected, actual);
 }
 
@@ -69,7 +69,7 @@ export function differencesOf(
   expected: Fields,
   actual: Fields,
   compare: IsSame = isSameField,
-  { defaults, writeOnly }: HiddenFields = { defaults: {} },
+  { defaults, writeOnly }: AbsentFields = { defaults: {} },
 ): Comparison[] {
   // Somebody may have renamed a category. That is no change of its pets.
   const keyOf = (name: string) =>

@@ -7,7 +7,7 @@ import { compactName, joinFirst } from '../process/text.ts';
 import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
-import { boundIn, type Matches, matchOperations, readOf } from './match.ts';
+import { boundIn, type Matches, matchOperations, readingOperation } from './match.ts';
 import { isParameter, readPath } from './path-words.ts';
 import { shownRecord, type TableOperation } from './record-form.ts';
 
@@ -58,7 +58,7 @@ function toBinding(description: Description, maps: Maps): Binding {
   for (const [id, match] of matches) {
     const [operation] = match.operations;
     if (operation && match.state === 'bound') {
-      const read = readOf(matches, operations[id].noun);
+      const read = readingOperation(matches, operations[id].noun);
       const record = shownRecord(tableOperationOf(read), boundIn(matches, read)?.answer);
       bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description, record));
     } else {

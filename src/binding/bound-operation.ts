@@ -129,7 +129,7 @@ function requestBodyOf(
     ];
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
-  const isWhole = wireNames.length > 0 && !shape.isOpen;
+  const isWhole = wireNames.length > 0 && !shape.takesOtherFields;
   const furtherFields = isWhole
     ? []
     : tableFieldsAsShown(body, record, recordNames).filter(([name]) => !names.has(name));
@@ -151,7 +151,7 @@ function requestBodyOf(
     fields: fieldsByName,
     readOnlyNames,
     isClosed: shape.isClosed,
-    isOpen: !isWhole && !shape.isClosed,
+    takesOtherFields: !isWhole && !shape.isClosed,
     hasId: method === 'PUT' && (!isInPath || fieldsByName[nouns[noun].idField]?.required === true),
   };
 }

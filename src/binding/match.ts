@@ -100,7 +100,7 @@ export function matchOperations(
       matches.set(id, { state: 'unbound', operations: [write], why });
     }
     const updating = boundIn(matches, update);
-    const read = readOf(matches, noun.name);
+    const read = readingOperation(matches, noun.name);
     const loss = updating && lossObstacle(tableOperationOf(read), updating, boundIn(matches, read));
     if (loss) matches.set(update, { state: 'unbound', operations: [updating], ...loss });
   }
@@ -170,7 +170,7 @@ function isOfKind({ noun, method }: TableOperation, operation: DocumentOperation
 }
 
 /** Returns the operation that shows the records of a noun: the get, or without a bound get the list. */
-export function readOf(matches: Matches, noun: NounName): OperationId {
+export function readingOperation(matches: Matches, noun: NounName): OperationId {
   const { get, list } = nouns[noun].operations;
   return boundIn(matches, get) ? get : list;
 }

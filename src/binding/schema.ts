@@ -66,7 +66,7 @@ export class Shape {
   }
 
   /** True if the schema says that the object may have other fields. */
-  get isOpen(): boolean {
+  get takesOtherFields(): boolean {
     return !this.isClosed && this.keyword('additionalProperties') !== undefined;
   }
 

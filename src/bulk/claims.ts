@@ -60,8 +60,8 @@ async function claimsOfDelivery(
   if (delivery === undefined || flags.again) return claims;
   for (const other of runsOfDelivery(list, target, delivery)) {
     if (other.id === run?.id) continue;
-    const openRows = certainRows.filter((row) => !claims.has(row));
-    for (const [row, otherRow, undoRow] of await findShared(list, other, openRows)) {
+    const unclaimedRows = certainRows.filter((row) => !claims.has(row));
+    for (const [row, otherRow, undoRow] of await findShared(list, other, unclaimedRows)) {
       const claim = isTakenBack(undoRow) ? undefined : claimOfBooking(other, row, otherRow);
       if (claim) claims.set(row, claim);
     }

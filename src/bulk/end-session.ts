@@ -17,7 +17,7 @@ export function endSession(
   journal: Journal,
   folder: string,
   rejectsFile?: string,
-): Pick<Report, 'rejects' | 'loss'> {
+): Pick<Report, 'rejects' | 'unwritten'> {
   let part: UnwrittenPart = 'end';
   try {
     const interrupted = rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
@@ -30,10 +30,10 @@ export function endSession(
     const rejects = writeNewRejects(journal.log, folder, rejectsFile);
     part = 'end';
     journal.appendEnd(rejects && resolve(folder, rejects));
-    return { rejects, loss: undefined };
+    return { rejects, unwritten: undefined };
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    return { rejects: undefined, loss: { error, part: existsSync(journal.path) ? part : 'journal' } };
+    return { rejects: undefined, unwritten: { error, part: existsSync(journal.path) ? part : 'journal' } };
   }
 }
 

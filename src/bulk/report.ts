@@ -26,7 +26,7 @@ export interface Report {
   /** The path of the file of rejects of this session, as the user may type it. */
   readonly rejects: string | undefined;
   /** The part of its end that the session could not write. A resume writes it, unless the journal is gone. */
-  readonly loss: { readonly part: UnwrittenPart; readonly error: CliError } | undefined;
+  readonly unwritten: { readonly part: UnwrittenPart; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
@@ -141,16 +141,18 @@ export const runsView: View<JsonObject> = { plural: 'runs', columns: [...shownCo
 
 /** Returns the output of a session: its summary, its notes, and the error of `runErrorOf`. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { run, rows, stop, rejects, loss } = report;
+  const { run, rows, stop, rejects, unwritten } = report;
   const { id, header, perhapsWrittenCount } = run;
   const { fields, sort } = context.flags;
-  const next = followUpOf(context, run, rows, loss?.part);
-  const canUndo = runKinds[header.kind].canBeUndone && perhapsWrittenCount > 0 && loss?.part !== 'journal';
+  const next = followUpOf(context, run, rows, unwritten?.part);
+  const canUndo =
+    runKinds[header.kind].canBeUndone && perhapsWrittenCount > 0 && unwritten?.part !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runErrorOf(run, stop, reportHint(context, report, next?.hint));
   const leftAlone = header.undoes === undefined ? [] : rows.filter(({ state }) => state.kind === 'failed');
   const notices: Notice[] = [];
-  if (error && loss && loss.error.message !== stop?.message) notices.push(['warning', loss.error.message]);
+  if (error && unwritten && unwritten.error.message !== stop?.message)
+    notices.push(['warning', unwritten.error.message]);
   if (rejects !== undefined) notices.push(['summary', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
     const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
@@ -163,7 +165,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const ending = {
     notices,
     warningIfUnprinted: `the report of run ${id} could not be printed`,
-    error: error ?? loss?.error.with({ hint: next?.hint ?? noJournalHint }),
+    error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
   const { content } = context.printer;
   const json = toReportJson(report, next?.command, undo);
@@ -187,8 +189,8 @@ const noJournalHint =
 
 /** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
-  const { run, rows, stop, rejects, loss } = report;
-  if (loss?.part === 'journal') return noJournalHint;
+  const { run, rows, stop, rejects, unwritten } = report;
+  if (unwritten?.part === 'journal') return noJournalHint;
   const isStale = rows.some((row) => reasonOf(row.state)?.code === 'stale');
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;

@@ -55,17 +55,17 @@ export async function settleByHand(
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));
   journal.sync();
   const remaining = openRowCount(numbersOf(log));
-  const { rejects, loss } = remaining === 0 ? endSession([], journal, context.io.cwd) : {};
-  const ending = loss ? ': all rows are settled, but the run is not finished' : ' is finished';
+  const { rejects, unwritten } = remaining === 0 ? endSession([], journal, context.io.cwd) : {};
+  const ending = unwritten ? ': all rows are settled, but the run is not finished' : ' is finished';
   const rest = `: ${countText(remaining, 'row is', 'rows are')} still unknown or not written`;
   // A run whose undo has begun is not resumed, so there is no next step.
-  const next = loss && !run.undo ? followUpOf(context, run, log.rows, loss.part) : undefined;
+  const next = unwritten && !run.undo ? followUpOf(context, run, log.rows, unwritten.part) : undefined;
   return {
     kind: 'text',
     text: `run ${runId}${remaining === 0 ? ending : rest}\n`,
     data: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     notices: rejects === undefined ? [] : [['summary', `rejected rows are in ${rejects}`]],
-    error: loss?.error.with({ hint: next?.hint }),
+    error: unwritten?.error.with({ hint: next?.hint }),
   };
 }
 

@@ -22,7 +22,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, failOn, judge, listedIds } from './judge-answer.ts';
+import { askList, detailsOf, failureIn, listedIds, requireAsDocumented } from './judge-answer.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -152,7 +152,7 @@ export async function checkBadRequest(context: CheckContext, operation: Operatio
   // A status that may pass, such as 401, 403 or 429, refuses the request whatever its id is.
   if (statusRule(answer.status, 'service').isTransient) {
     const details = { expected: 'a 4xx that refuses the id' };
-    throw new FindingError(failOn(answer, `answered ${statusText(answer.status)}`, details));
+    throw new FindingError(failureIn(answer, `answered ${statusText(answer.status)}`, details));
   }
   return judgeError(context, answer, '4xx');
 }
@@ -160,11 +160,11 @@ export async function checkBadRequest(context: CheckContext, operation: Operatio
 /** Checks the status and the body of an error. A body of another shape is a warning if the service has its own description. */
 function judgeError(context: CheckContext, answer: CheckAnswer, expected: string): Finding {
   try {
-    judge(context, answer, { expected });
+    requireAsDocumented(context, answer, { expected });
     const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
     if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
-    throw new FindingError(failOn(answer, 'the status in the body is not that of the answer', details));
+    throw new FindingError(failureIn(answer, 'the status in the body is not that of the answer', details));
   } catch (error) {
     const isBound = answer.operation.responses !== undefined;
     if (!isBound || !(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
@@ -195,6 +195,6 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   if (!first) return pass(`refused at ${countText(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');
   const reason = `answered ${statusText(first.status)} without a credential: ${ids}`;
-  if (isDeclared) return failOn(first, reason, { expected: '401 or 403' });
+  if (isDeclared) return failureIn(first, reason, { expected: '401 or 403' });
   return warn(`${reason}, and the description declares no security`, detailsOf(first));
 }

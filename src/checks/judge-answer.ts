@@ -27,7 +27,7 @@ import { matchesStatus } from './condition.ts';
  * @param expected `404`, or `4xx` for a whole class; by default any success that the operation documents.
  * @throws FindingError with the first mismatch.
  */
-export function judge(
+export function requireAsDocumented(
   { client }: CheckContext,
   answer: CheckAnswer,
   { step, expected }: { readonly step?: string; readonly expected?: string } = {},
@@ -35,7 +35,7 @@ export function judge(
   const { operation, mediaType, json, call } = answer;
   const { recordId } = call;
   const mismatch = (reason: string, details: Partial<Finding>) =>
-    new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
+    new FindingError(failureIn(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
   if (expected === undefined ? !success.includes(answer.status) : !matchesStatus(answer.status, expected))
     throw mismatch(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
@@ -115,7 +115,7 @@ export function detailsOf({ request: { method, url }, status, headers }: Answer)
 }
 
 /** Makes a failure from an answer. By default its `got` is the message in the body. */
-export function failOn(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
+export function failureIn(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,

@@ -17,7 +17,15 @@ import {
   statusText,
   warn,
 } from './check.ts';
-import { askList, detailsOf, failOn, judge, listedIds, recordOf, recordsOf } from './judge-answer.ts';
+import {
+  askList,
+  detailsOf,
+  failureIn,
+  listedIds,
+  recordOf,
+  recordsOf,
+  requireAsDocumented,
+} from './judge-answer.ts';
 
 /** Checks a list, its next page and a filter. */
 export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
@@ -51,7 +59,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   const { operation, status } = answer;
-  judge(context, answer);
+  requireAsDocumented(context, answer);
   const remark = remarkOnDeprecation(answer, new Date());
   const count = operation.isList ? `, ${countText(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
@@ -67,7 +75,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   if (isMissingStatus(answer.status)) {
     if (!listedIds(listAnswer).includes(id)) return undefined;
     const reason = `answered ${statusText(answer.status)}, but ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
-    return failOn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
+    return failureIn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(answer);
   const listRecord = recordsOf(listAnswer)[listedIds(listAnswer).indexOf(id)];
@@ -77,7 +85,7 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
     (key) => key in record && key in listRecord && !isShown(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
-  return failOn(answer, `${field} differs from what ${list.id} shows`, {
+  return failureIn(answer, `${field} differs from what ${list.id} shows`, {
     pointer: `/${field}`,
     expected: printJson(listRecord[field]),
     got: printJson(record[field]),
@@ -98,7 +106,7 @@ function judgeIds(answer: CheckAnswer): Finding | undefined {
   const ids = new Set<bigint>();
   const id = listedIds(answer).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
-  return failOn(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
+  return failureIn(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
 /** Follows the link to the next page, once, unless it leaves the service. @throws FindingError if the next page is not as documented */
@@ -111,7 +119,7 @@ async function checkNextPage(context: CheckContext, page: CheckAnswer): Promise<
     ...(await context.get(new URL(link, page.request.url).href)),
     operation: page.operation,
   };
-  judge(context, nextPage, { step: 'next page' });
+  requireAsDocumented(context, nextPage, { step: 'next page' });
   const { url } = nextPage.request;
   const second = nextOf(nextPage);
   const isRepeated = second !== undefined && !faultOfNext(second, url) && new URL(second, url).href === url;
@@ -135,16 +143,16 @@ async function checkFilter(context: CheckContext, list: CheckAnswer): Promise<Fi
     if (value === undefined) continue;
     const answer = await context.ask(operation, { query: { [name]: value } });
     const subject = `the filter ${wireName}=${value}`;
-    judge(context, answer, { step: subject });
+    requireAsDocumented(context, answer, { step: subject });
     const records = recordsOf(answer);
     const details = { expected: 'only records with it' };
     if (records.length === 0) {
       const reason = `${subject} finds nothing, although ${operation.id} shows a record with it`;
-      return warn(reason, failOn(answer, reason, details));
+      return warn(reason, failureIn(answer, reason, details));
     }
     const foreign = records.find((record) => record[name] !== undefined && !isShown(value, record[name]));
     const reason = `${subject} also returns other records`;
-    return foreign && failOn(answer, reason, { ...details, got: printJson(foreign) });
+    return foreign && failureIn(answer, reason, { ...details, got: printJson(foreign) });
   }
   return undefined;
 }

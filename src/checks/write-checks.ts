@@ -1,4 +1,4 @@
-import { type Contract, hiddenFields } from '../api/contract.ts';
+import { absentFields, type Contract } from '../api/contract.ts';
 import type { WriteVerb } from '../api/nouns.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { readFromList } from '../client/client.ts';
@@ -129,8 +129,8 @@ function labelOf({ kind, fields, parent, id }: Leftover): string {
 async function checkShown(context: CheckContext, { kind, id }: TestRecord, sent: JsonObject): Promise<void> {
   const { record, notFound } = await recordPortOf(context, kind).read(id);
   if (!record) throw notFound ?? new FindingError(fail(`read back: ${kind.name} ${id} is not there`));
-  const hidden = hiddenFields(context.client.contract, kind.noun.name);
-  const [difference] = differencesOf(sent, record.fields, isShown, hidden);
+  const absent = absentFields(context.client.contract, kind.noun.name);
+  const [difference] = differencesOf(sent, record.fields, isShown, absent);
   if (!difference) return;
   const { name, expected, actual } = difference;
   const got = actual === undefined ? 'no such field' : printJson(actual);

@@ -1,4 +1,4 @@
-import { hiddenFields, statedResponse } from '../api/contract.ts';
+import { absentFields, statedResponse } from '../api/contract.ts';
 import { type HttpHeaders, type HttpResponse, shownUrl, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
@@ -157,7 +157,7 @@ function readWrite(
   if (removes && names.length < 2) return { id: idIn(operation, fields) };
   // A new record may have a default for a field that was left out.
   const isCreate = operation.id === operations.create;
-  const others = differencesOf(values, fields, isShown, hiddenFields(service.contract, operation.noun))
+  const others = differencesOf(values, fields, isShown, absentFields(service.contract, operation.noun))
     .map(({ name }) => name)
     .filter((name) => !isCreate || values[name] !== undefined);
   const mismatch =

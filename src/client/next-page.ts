@@ -28,7 +28,7 @@ export interface NextPage {
   /** A link to the page, which may be relative. */
   readonly link: string;
   /** The end of the list if the service has no such page. Only a link that the program has made itself has it. */
-  readonly orEnd?: ListEnd;
+  readonly endIfMissing?: ListEnd;
 }
 
 export type PageStep = ListEnd | NextPage;
@@ -44,7 +44,7 @@ export interface WalkProgress extends ListProgress {
   /** The requested page size. */
   readonly size: number | undefined;
   /** True if a page has had a header with links. Then the list of a bound service ends where there is no link to a next page. */
-  readonly isLinked: boolean;
+  readonly hasHadLinks: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
   readonly firstNumber: number | undefined;
 }
@@ -67,7 +67,7 @@ export function nextStep(progress: WalkProgress, page: Page): PageStep {
   if (link !== undefined) return { kind: 'next', link };
   const why = whyMoreRecords(page, progress);
   const stated: ListEnd = why === undefined ? { kind: 'whole' } : { kind: 'cut', why };
-  const isEnd = progress.isLinked && isBound(progress.operation);
+  const isEnd = progress.hasHadLinks && isBound(progress.operation);
   return isEnd ? stated : describedStep(progress, page, stated);
 }
 
@@ -117,7 +117,7 @@ function describedStep(progress: WalkProgress, page: Page, stated: ListEnd): Pag
       // A gateway may drop the links. Our contract says how to ask what follows a full page.
       const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
       if (!isFullPage || lastId === undefined) return stated;
-      return { kind: 'next', link: withQueryParameter(first, 'after', String(lastId)), orEnd: stated };
+      return { kind: 'next', link: withQueryParameter(first, 'after', String(lastId)), endIfMissing: stated };
     }
     default:
       return stated;
@@ -150,7 +150,7 @@ function stepByCount(
   stated: ListEnd,
 ): PageStep {
   if (page.records.length === 0 || totalsIn(page).includes(count)) return stated;
-  return { kind: 'next', link: withQueryParameter(first, parameter, String(value)), orEnd: stated };
+  return { kind: 'next', link: withQueryParameter(first, parameter, String(value)), endIfMissing: stated };
 }
 
 /**

@@ -31,7 +31,7 @@ const maxRecords = 10_000_000;
 interface Walk extends WalkProgress {
   pages: number;
   count: number;
-  isLinked: boolean;
+  hasHadLinks: boolean;
   firstNumber: number | undefined;
   readonly visited: Set<string>;
   /** The ids of the first page and of the last two. */
@@ -57,18 +57,18 @@ export async function* pagesOf(
   let step: PageStep = { kind: 'next', link: walk.first };
   let url = walk.first;
   while (step.kind === 'next') {
-    const { orEnd }: NextPage = step;
-    const page = await fetchPage(call, url, orEnd);
+    const { endIfMissing }: NextPage = step;
+    const page = await fetchPage(call, url, endIfMissing);
     if ('kind' in page) return endOf(walk, page);
     walk.visited.add(url).add(withoutHash(page.request.url));
     const ids = pageIdsOf(walk, page);
-    const repeatedShare = repeatedShareOf(walk, ids, orEnd);
+    const repeatedShare = repeatedShareOf(walk, ids, endIfMissing);
     // If page 1 repeats the first page, the next page is page 2.
-    if (isNumberOpen(walk) && repeatedShare >= 0.5) {
+    if (isFirstNumberUnknown(walk) && repeatedShare >= 0.5) {
       walk.firstNumber = 1;
       // Somebody has changed the list between the two requests, so the number is only likely.
       if (repeatedShare < 1) walk.whySkipped = 'it has changed while it was read';
-    } else if (repeatedShare === 1) return endOf(walk, endOfRepeated(walk, page, ids, orEnd));
+    } else if (repeatedShare === 1) return endOf(walk, endOfRepeated(walk, page, ids, endIfMissing));
     else {
       yield page.records;
       addPage(walk, page, ids);
@@ -80,7 +80,7 @@ export async function* pagesOf(
 }
 
 /** Returns true if the second page will show whether the first one has the number 0 or 1. */
-function isNumberOpen({ operation, pages, firstNumber }: Walk): boolean {
+function isFirstNumberUnknown({ operation, pages, firstNumber }: Walk): boolean {
   return operation.paging?.kind === 'number' && pages === 1 && firstNumber === undefined;
 }
 
@@ -93,20 +93,20 @@ function beginWalk({ operation, request }: OperationCall, size: number | undefin
     earlierIds: [],
     pages: 0,
     count: 0,
-    isLinked: false,
+    hasHadLinks: false,
     firstNumber: operation.paging?.kind === 'number' ? operation.paging.first : undefined,
     total: undefined,
     whySkipped: undefined,
   };
 }
 
-/** Fetches a page. Returns `orEnd` if the service has no such page. */
-async function fetchPage(call: OperationCall, url: string, orEnd?: ListEnd): Promise<Page | ListEnd> {
+/** Fetches a page. Returns `endIfMissing` if the service has no such page. */
+async function fetchPage(call: OperationCall, url: string, endIfMissing?: ListEnd): Promise<Page | ListEnd> {
   try {
     const { answer, value } = await fetchValue({ ...call, request: { ...call.request, url } });
     return { ...answer, ...(value as PageContent) };
   } catch (error) {
-    if (orEnd && error instanceof CliError && isAfterLast(error)) return orEnd;
+    if (endIfMissing && error instanceof CliError && isAfterLast(error)) return endIfMissing;
     throw error;
   }
 }
@@ -118,7 +118,7 @@ function addPage(walk: Walk, page: Page, { ids }: PageIds): void {
   walk.count += page.records.length;
   if (walk.pages >= maxPages || walk.count >= maxRecords)
     throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
-  walk.isLinked ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
+  walk.hasHadLinks ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
   const [total = walk.total] = totalsIn(page);
   // The pages of our contract begin after an id, so a deletion shifts none.
   if (isBound(walk.operation) && walk.total !== undefined && total !== undefined && total < walk.total)
@@ -169,11 +169,15 @@ function pageIdsOf({ operation }: Walk, { records }: Page): PageIds {
  * first one, or the last records, cut in another way. Records without ids may be alike, so they count only if the program has made the
  * link.
  */
-function repeatedShareOf(walk: Walk, { ids, isComplete }: PageIds, orEnd: ListEnd | undefined): number {
+function repeatedShareOf(
+  walk: Walk,
+  { ids, isComplete }: PageIds,
+  endIfMissing: ListEnd | undefined,
+): number {
   const { earlierIds } = walk;
-  if (ids.length === 0 || !(isComplete || orEnd)) return 0;
+  if (ids.length === 0 || !(isComplete || endIfMissing)) return 0;
   // The first id decides for nearly every page, without a set of a million ids.
-  if (!isNumberOpen(walk) && !earlierIds.some((page) => page.includes(ids[0]))) return 0;
+  if (!isFirstNumberUnknown(walk) && !earlierIds.some((page) => page.includes(ids[0]))) return 0;
   const known = new Set(earlierIds.flat());
   const share = ids.filter((id) => known.has(id)).length / ids.length;
   return isComplete || share === 1 ? share : 0;
@@ -184,9 +188,14 @@ function repeatedShareOf(walk: Walk, { ids, isComplete }: PageIds, orEnd: ListEn
  *
  * @throws CliError if the service itself has linked the page.
  */
-function endOfRepeated(walk: Walk, page: Page, { isComplete }: PageIds, orEnd: ListEnd | undefined): ListEnd {
-  if (!orEnd) throw pageError(page, 'the page repeats earlier records');
-  if (orEnd.kind === 'cut') return orEnd;
+function endOfRepeated(
+  walk: Walk,
+  page: Page,
+  { isComplete }: PageIds,
+  endIfMissing: ListEnd | undefined,
+): ListEnd {
+  if (!endIfMissing) throw pageError(page, 'the page repeats earlier records');
+  if (endIfMissing.kind === 'cut') return endIfMissing;
   const why = `${new URL(page.request.url).search} repeats earlier records`;
   // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
   const isLast = isComplete && (walk.pages > 1 || walk.operation.paging?.kind === 'link');

@@ -54,43 +54,43 @@ export async function* readList(
   const { query, isExact, matches } = applyFilters(operation, filters);
   const narrowed = narrowedEnd(operation, query);
   if (needsWhole && narrowed) throw new CutListError(narrowed, operation);
-  const open = (size: number | undefined) => pagesOf(callFor({ ...query, limit: size }), size);
+  const readPages = (size: number | undefined) => pagesOf(callFor({ ...query, limit: size }), size);
   const size = pageSize(operation, isExact ? limit : undefined);
-  let pages = open(size);
+  let pages = readPages(size);
   let page = await pages.next();
   if (!page.done && page.value.length === 0) {
     page = await pages.next();
     // A service that is not bound may take the page size for a filter that no record meets.
     if (page.done && size !== undefined && !isBound(operation)) {
-      pages = open(undefined);
+      pages = readPages(undefined);
       page = await pages.next();
     }
   }
   // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
   // that follows links is rarely cut, and can be long, so the caller gets each page as soon as the next one has come.
-  const lastHeld = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
-  const mostHeld = needsWhole ? lastHeld : 0;
-  const held: ServiceRecord[][] = [];
+  const mostOfWhole = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
+  const mostUnyielded = needsWhole ? mostOfWhole : 0;
+  const unyielded: ServiceRecord[][] = [];
   const entries = new Map<unknown, number>();
   let count = 0;
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   for (; !page.done; page = await pages.next()) {
     if (needsWhole && isBound(operation)) requireOneEntry(operation, page.value, entries);
     const matching = page.value.filter(matches);
-    held.push(matching);
+    unyielded.push(matching);
     count += page.value.length;
     remaining -= matching.length;
-    if (remaining <= 0) return yield* held;
-    yield* held.splice(0, Math.max(0, held.length - mostHeld));
+    if (remaining <= 0) return yield* unyielded;
+    yield* unyielded.splice(0, Math.max(0, unyielded.length - mostUnyielded));
   }
   let end = page.value;
   if (end.kind !== 'cut' && narrowed) end = narrowed;
-  else if (end.kind === 'unproven') end = await askFurther(operation, size, count, open);
+  else if (end.kind === 'unproven') end = await askFurther(operation, size, count, readPages);
   if (end.kind === 'whole' && end.note !== undefined)
     notify({ kind: 'note', text: `${end.note}: the list ends here (${id})` });
   if (end.kind === 'cut' && needsWhole) throw new CutListError(end, operation);
   if (end.kind === 'cut') notify({ kind: 'warning', text: `there may be more records: ${end.why} (${id})` });
-  yield* held;
+  yield* unyielded;
 }
 
 /**
@@ -124,13 +124,13 @@ function requireOneEntry(
  *
  * @param size the page size that was asked for.
  * @param count the number of records that were read.
- * @param open asks for the list with a page size.
+ * @param readPages asks for the list with a page size.
  */
 async function askFurther(
   { parameters }: Operation,
   size: number | undefined,
   count: number,
-  open: (size: number) => AsyncGenerator<ServiceRecord[], unknown>,
+  readPages: (size: number) => AsyncGenerator<ServiceRecord[], unknown>,
 ): Promise<ListEnd> {
   const limit = parameters.find(({ name }) => name === 'limit');
   if (!limit || count === 0) return { kind: 'whole' };
@@ -143,11 +143,11 @@ async function askFurther(
   }
   const larger = Math.max(count + 1, Number(minimum));
   try {
-    const length = await pageLengthOf(open(larger));
+    const length = await pageLengthOf(readPages(larger));
     if (length !== undefined && length > count)
       return { kind: 'cut', why: `it answers ${count} records, and more with ${limit.wireName}=${larger}` };
     // A service that takes this size, and no larger one, may have answered as many as it ever does.
-    const isMost = length === undefined && (await pageLengthOf(open(count))) === count;
+    const isMost = length === undefined && (await pageLengthOf(readPages(count))) === count;
     if (!isMost) return { kind: 'whole' };
     return { kind: 'cut', why: `it answers ${count} records and refuses ${limit.wireName}=${larger}` };
   } catch (error) {

@@ -31,7 +31,7 @@ export function bindingScope(profile: string | undefined, origin: string) {
       };
 }
 
-const contractVersion = 13;
+const contractVersion = 14;
 
 /** The variable that `serve` sets for its command. If it is set, no binding applies. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';

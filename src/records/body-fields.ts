@@ -49,7 +49,8 @@ function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fi
       throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
     if (name === 'id' && operation.method !== 'POST')
       throw new ValueError('the id of a record cannot be given');
-    const isFurther = !field && operation.body?.isOpen && !operation.body.readOnlyNames.includes(name);
+    const isFurther =
+      !field && operation.body?.takesOtherFields && !operation.body.readOnlyNames.includes(name);
     if (!isFurther) requireOffered(access, name, `--field ${name}`);
     fields[name] = isJson ? parseJsonText(value) : parseTyped(value, typeOfField(operation, name));
   };

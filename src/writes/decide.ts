@@ -1,5 +1,5 @@
 import { isFields, type RecordValue, valueText } from '../api/record-values.ts';
-import { differenceText, type HiddenFields, isMetBy, isSameValue } from '../api/same-values.ts';
+import { type AbsentFields, differenceText, isMetBy, isSameValue } from '../api/same-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, PlannedWrite } from './row.ts';
 
@@ -22,7 +22,7 @@ export interface WriteFacts {
 }
 
 /** What a write may do. */
-export interface WriteAbilities extends Pick<HiddenFields, 'defaults'> {
+export interface WriteAbilities extends Pick<AbsentFields, 'defaults'> {
   /** The method that creates a missing record, if there is one. A lost PUT can be sent again; a second POST would make another record. */
   readonly createsBy: 'POST' | 'PUT' | undefined;
   /** True if a row may create a missing record. */

@@ -1,8 +1,8 @@
-import { canRead, fieldBounds, hiddenFields, requireOperation, takesField } from '../api/contract.ts';
+import { absentFields, canRead, fieldBounds, requireOperation, takesField } from '../api/contract.ts';
 import { isEmbeddedUrl } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
-import { changesOf, type HiddenFields } from '../api/same-values.ts';
+import { type AbsentFields, changesOf } from '../api/same-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
 import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
@@ -13,7 +13,7 @@ import { requiredValue, type WriteAbilities } from './decide.ts';
 import type { Intent, PlannedWrite, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
-export interface Abilities extends WriteAbilities, Required<HiddenFields> {
+export interface Abilities extends WriteAbilities, Required<AbsentFields> {
   /** True if one record can be read by itself or found in the list. */
   readonly canRead: boolean;
   /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
@@ -61,7 +61,7 @@ export function createRecordPort(
     createsBy,
     isEmbedded: isEmbeddedUrl(client.baseUrl),
     mayCreate: run?.mayCreate === true && createsBy !== undefined,
-    ...hiddenFields(client.contract, name),
+    ...absentFields(client.contract, name),
   };
 
   /**

@@ -21,7 +21,7 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
    * True if the last answer was 409 or 412, or 404 to a DELETE, and no reading has come since. A gateway may have sent the write
    * twice, and the first may be applied.
    */
-  readonly isPerhapsDoubled: boolean;
+  readonly mayBeSentTwice: boolean;
   /** The last attempt that was sent. */
   readonly lastAttempt?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
@@ -60,7 +60,7 @@ export function initialState(row: Row): State {
     doubt: doubtOf(row),
     aim: 'decide',
     reading: undefined,
-    isPerhapsDoubled: false,
+    mayBeSentTwice: false,
     lastAttempt: undefined,
     attempts: 0,
     retries: 0,
@@ -146,8 +146,8 @@ function end(state: State, { outcome, record, error: cause }: RowEnd): Transitio
 }
 
 /** Returns the doubt of a row that ends without a further reading. */
-function doubtAtEnd({ doubt, isPerhapsDoubled }: State): Doubt | undefined {
-  return doubt ?? (isPerhapsDoubled ? 'refused' : undefined);
+function doubtAtEnd({ doubt, mayBeSentTwice }: State): Doubt | undefined {
+  return doubt ?? (mayBeSentTwice ? 'refused' : undefined);
 }
 
 /** Returns the message of the last attempt, followed by a clause. */

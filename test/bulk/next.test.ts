@@ -173,10 +173,10 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   [
     'a row whose refused write may have been sent twice is certain without a reading',
     ({ state, after, outcome, isRead, isDenied }) =>
-      (state.isPerhapsDoubled || after.isPerhapsDoubled) &&
-      (isDenied || (outcome !== undefined && !after.isPerhapsDoubled)) &&
+      (state.mayBeSentTwice || after.mayBeSentTwice) &&
+      (isDenied || (outcome !== undefined && !after.mayBeSentTwice)) &&
       !isRead,
-    [asFailed, turns({ isPerhapsDoubled: false }, 'end')],
+    [asFailed, turns({ mayBeSentTwice: false }, 'end')],
   ],
   [
     'a row is called unchanged without a reading',
@@ -185,8 +185,8 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   ],
   [
     'a row is applied by nothing',
-    ({ outcome, isRead, verdict, state: { aim, doubt, isPerhapsDoubled } }) =>
-      outcome === 'applied' && !verdict && !(isRead && (doubt || isPerhapsDoubled || aim === 'confirm')),
+    ({ outcome, isRead, verdict, state: { aim, doubt, mayBeSentTwice } }) =>
+      outcome === 'applied' && !verdict && !(isRead && (doubt || mayBeSentTwice || aim === 'confirm')),
     asApplied,
   ],
   [
