@@ -120,6 +120,7 @@ export function failureIn(answer: CheckAnswer, reason: string, details: Partial<
     ...detailsOf(answer),
     operation: answer.operation,
     got: titleOrText(answer.text),
+    hint: answer.error?.details.hint,
     ...details,
   });
 }

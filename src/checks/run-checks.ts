@@ -148,16 +148,8 @@ export function resultOf(
     if (strict || !isFailure(finding) || !checked || checked.stability === 'stable') return finding;
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
-  const gravest = gravestOf(findings);
-  const hint = isFailure(gravest) && gravest.status === 429 ? limitHintOf(attempts) : gravest.hint;
-  const finding = adjust(toSafe({ ...gravest, hint }, mask));
+  const finding = adjust(toSafe(gravestOf(findings), mask));
   return { operation, ...finding, id, isPrerequisite, elapsedMs };
-}
-
-/** Returns the hint if the service still answers 429 after the retries. */
-function limitHintOf(attempts: readonly Attempt[]): string {
-  const { whyNoRetry } = attempts.findLast(({ response }) => response?.status === 429) ?? {};
-  return whyNoRetry ?? 'the service limits requests: allow more of them, or more retries with --retries <n>';
 }
 
 /** Makes one finding of all that are as grave as the gravest: the first one, with the reasons of all. */
