@@ -93,8 +93,11 @@ interface Failure {
 export function hintOf(failure: Failure): string | undefined {
   const ownHint = failure.error?.details.hint;
   if (ownHint !== undefined) return ownHint;
-  const { text } = Object.values(hints).find(({ when }) => when(failure)) ?? {};
-  return typeof text === 'function' ? text(failure) : text;
+  for (const hint of Object.values(hints)) {
+    const text = hint(failure);
+    if (text) return text;
+  }
+  return undefined;
 }
 
 /** Returns the code and the message of the error of Node or OpenSSL, or an empty text. */
@@ -113,99 +116,81 @@ function headerOf(message: HttpRequest | HttpResponse | undefined, name: string)
   return message?.headers[name] ?? '';
 }
 
-interface Hint {
-  when(failure: Failure): boolean | undefined;
-  readonly text: string | ((failure: Failure) => string);
-}
+/** Returns a sentence if the hint fits a failure. */
+type Hint = (failure: Failure) => string | false | undefined;
 
 const largeHeaderBytes = 4000;
 
-/** The hints by name. The first hint whose condition holds is given, so hints about certificates and tokens come before the guesses. */
+/** The hints by name. The first one that fits is given, so hints about certificates and tokens come before the guesses. */
 const hints: Readonly<Record<string, Hint>> = {
-  expiredCertificate: {
-    when: ({ error }) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(error)),
-    text: () => `check the clock of this machine, which says ${new Date().toISOString().slice(0, 16)}Z`,
-  },
-  unknownAuthority: {
-    when: ({ error }) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(error)),
-    text: 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
-  },
+  expiredCertificate: ({ error }) =>
+    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(error)) &&
+    `check the clock of this machine, which says ${new Date().toISOString().slice(0, 16)}Z`,
+  unknownAuthority: ({ error }) =>
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(error)) &&
+    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
   // nginx answers a missing or a wrong certificate with 400; 495 and 496 are its own names for these cases.
-  clientCertificate: {
-    when: ({ error, response, sender, why = '' }) =>
-      (sender === 'gateway' &&
-        [400, 495, 496].includes(response?.status ?? 0) &&
-        /SSL certificate/i.test(why)) ||
-      /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
-        systemText(error),
-      ),
-    text: 'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
+  clientCertificate({ error, response, sender, why = '' }) {
+    const isOfNginx = sender === 'gateway' && [400, 495, 496].includes(response?.status ?? 0);
+    const alert =
+      /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i;
+    if (!(isOfNginx && /SSL certificate/i.test(why)) && !alert.test(systemText(error))) return undefined;
+    return 'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)';
   },
   // tinyproxy answers a wrong password with 401, not 407.
-  proxy: {
-    when: ({ call, error, response, sender }) =>
-      error?.details.noAnswer === 'proxy' ||
-      (response?.status === 401 &&
-        sender !== 'service' &&
-        call?.service.transport.forwardProxy?.includes('@')),
-    text: 'check the address of the proxy, and the user name and the password in it: user:password@proxy.example',
+  proxy({ call, error, response, sender }) {
+    const hasPassword = call?.service.transport.forwardProxy?.includes('@');
+    const isRefused = response?.status === 401 && sender !== 'service' && hasPassword;
+    if (error?.details.noAnswer !== 'proxy' && !isRefused) return undefined;
+    return 'check the address of the proxy, and the user name and the password in it: user:password@proxy.example';
   },
-  otherScheme: {
-    when: (failure) => otherSchemeOf(failure) !== undefined,
-    text(failure) {
-      const scheme = otherSchemeOf(failure) ?? '';
-      const set = `set auth-scheme to ${scheme} (PETSTORE_AUTH_SCHEME=${scheme})`;
-      return /^basic$/i.test(scheme)
-        ? `the answer asks for a user name and a password: ${set}, and give user:password as the token`
-        : `the answer asks for a token with the scheme ${scheme}: ${set}`;
-    },
+  otherScheme(failure) {
+    const scheme = otherSchemeOf(failure);
+    if (scheme === undefined) return undefined;
+    const set = `set auth-scheme to ${scheme} (PETSTORE_AUTH_SCHEME=${scheme})`;
+    return /^basic$/i.test(scheme)
+      ? `the answer asks for a user name and a password: ${set}, and give user:password as the token`
+      : `the answer asks for a token with the scheme ${scheme}: ${set}`;
   },
-  token: { when: ({ kind }) => kind === 'auth', text: tokenHint },
-  cache: {
-    when: ({ response }) => response?.status === 412 && headerOf(response, 'age') !== '',
-    text: ({ response }) =>
-      `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
-  },
-  headerSize: {
-    when: ({ call, response, error }) =>
-      (response?.status === 400 || response?.status === 431 || isClosed(error)) &&
-      headerLines(call?.request.headers ?? {}).join('\r\n').length >= largeHeaderBytes,
-    text: 'the request has large headers, and many gateways allow only 8 KB',
-  },
+  token: (failure) => failure.kind === 'auth' && tokenHint(failure),
+  cache: ({ response }) =>
+    response?.status === 412 &&
+    headerOf(response, 'age') !== '' &&
+    `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
+  headerSize: ({ call, response, error }) =>
+    (response?.status === 400 || response?.status === 431 || isClosed(error)) &&
+    headerLines(call?.request.headers ?? {}).join('\r\n').length >= largeHeaderBytes &&
+    'the request has large headers, and many gateways allow only 8 KB',
   // A TLS port answers a request over plain http with the 400 of a gateway, or closes the connection.
-  protocol: {
-    when: ({ call, response, sender, error }) =>
-      /wrong[ _]version[ _]number|no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(error)) ||
-      (((response?.status === 400 && sender === 'gateway') || isClosed(error)) &&
-        call?.request.url.startsWith('http:')),
-    text: 'check whether the port expects http or https; a port that speaks only HTTP/2 does not work',
+  protocol({ call, response, sender, error }) {
+    const isOtherProtocol = /wrong[ _]version[ _]number|no[ _]application[ _]protocol|Expected HTTP\//i.test(
+      systemText(error),
+    );
+    const isRefused = (response?.status === 400 && sender === 'gateway') || isClosed(error);
+    if (!isOtherProtocol && !(isRefused && call?.request.url.startsWith('http:'))) return undefined;
+    return 'check whether the port expects http or https; a port that speaks only HTTP/2 does not work';
   },
-  rateLimit: {
-    when: ({ response }) => response?.status === 429,
+  rateLimit({ call, response }) {
+    if (response?.status !== 429) return undefined;
     // Only a run has a pace, and its commands take these flags.
-    text: ({ call }) =>
-      call?.options.pace
-        ? 'the service limits requests: give a lower --rate <n> or --concurrency <n>'
-        : 'the service limits requests: wait, or give more --retries and a longer --timeout',
+    return call?.options.pace
+      ? 'the service limits requests: give a lower --rate <n> or --concurrency <n>'
+      : 'the service limits requests: wait, or give more --retries and a longer --timeout';
   },
-  gateway: {
-    // A 413 is about the request, and not about the base URL.
-    when: ({ response, sender }) => sender === 'gateway' && response?.status !== 413,
-    text: 'the answer is not JSON, so it may come from a gateway: check the base URL, and see `petstore help gateways`',
-  },
-  timeout: {
-    when: ({ error }) => error?.details.noAnswer === 'timeout',
-    text: 'allow more time with --timeout',
-  },
-  address: {
-    when: ({ error, response, kind }) =>
-      (isMissingStatus(response?.status) && kind === 'unavailable') || noAnswerRule(error) === 'unreachable',
-    text: ({ call, response }) =>
-      response
-        ? call?.service.contract.origin === undefined
-          ? 'check the base URL; if the service has other paths, `petstore api bind` finds them in its description'
-          : 'check the base URL, and the paths in `petstore api operations`'
-        : 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step',
+  // A 413 is about the request, and not about the base URL.
+  gateway: ({ response, sender }) =>
+    sender === 'gateway' &&
+    response?.status !== 413 &&
+    'the answer is not JSON, so it may come from a gateway: check the base URL, and see `petstore help gateways`',
+  timeout: ({ error }) => error?.details.noAnswer === 'timeout' && 'allow more time with --timeout',
+  address({ call, error, response, kind }) {
+    const isMissing = isMissingStatus(response?.status) && kind === 'unavailable';
+    if (!isMissing && noAnswerRule(error) !== 'unreachable') return undefined;
+    if (!response)
+      return 'check the base URL, and that the service is running; `petstore doctor` with the same flags tests each step';
+    return call?.service.contract.origin === undefined
+      ? 'check the base URL; if the service has other paths, `petstore api bind` finds them in its description'
+      : 'check the base URL, and the paths in `petstore api operations`';
   },
 };
 
