@@ -56,13 +56,13 @@ function toBinding(description: Description, maps: Maps): Binding {
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
   for (const [id, match] of matches) {
-    const [operation] = match.operations;
-    if (operation && match.state === 'bound') {
+    const { state, operation } = match;
+    if (state === 'bound') {
       const read = readingOperation(matches, operations[id].noun);
       const record = shownRecord(tableOperationOf(read), boundIn(matches, read)?.answer);
       bound.set(id, toOperation(tableOperationOf(id), operation, match.why, description, record));
     } else {
-      const isNear = operation && match.state !== 'ambiguous';
+      const isNear = operation && state === 'unbound';
       const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
       if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`, { hint: match.hint });
       missing.set(id, why);

@@ -22,11 +22,19 @@ import type { Shape } from './schema.ts';
 // that would bind it.
 
 /** The search result for one operation of the table, with the reason for its state. */
-export interface Match extends Obstacle {
-  readonly state: 'bound' | 'ambiguous' | 'unbound';
-  /** The bound operation, several operations that fit equally well, or the one that does not fit. */
-  readonly operations: readonly DocumentOperation[];
-}
+type Match = Obstacle &
+  (
+    | {
+        readonly state: 'bound' | 'ambiguous';
+        /** The bound operation, or the first of several that fit equally. */
+        readonly operation: DocumentOperation;
+      }
+    | {
+        readonly state: 'unbound';
+        /** The nearest operation, which does not fit. */
+        readonly operation?: DocumentOperation;
+      }
+  );
 
 export type Matches = ReadonlyMap<OperationId, Match>;
 
@@ -52,7 +60,7 @@ interface NounFacts {
   readonly collections: readonly string[];
 }
 
-const missing: Match = { state: 'unbound', operations: [], why: whyNotDescribed };
+const missing: Match = { state: 'unbound', why: whyNotDescribed };
 
 /**
  * Finds the operations of the table in a document.
@@ -94,15 +102,15 @@ export function matchOperations(
     }
     const foreign = [list, get].flatMap((id) => matches.get(id) ?? []).find((each) => each.hasOtherRecords);
     for (const id of foreign ? [create, update, remove] : []) {
-      const [write] = matches.get(id)?.operations ?? [];
-      if (!write || !foreign || mapped.has(id)) continue;
-      const why = `its records are of another kind (${foreign.operations.map(routeText)}: ${obstacleText(foreign)})`;
-      matches.set(id, { state: 'unbound', operations: [write], why });
+      const write = matches.get(id)?.operation;
+      if (!write || !foreign?.operation || mapped.has(id)) continue;
+      const why = `its records are of another kind (${routeText(foreign.operation)}: ${obstacleText(foreign)})`;
+      matches.set(id, { state: 'unbound', operation: write, why });
     }
     const updating = boundIn(matches, update);
     const read = readingOperation(matches, noun.name);
     const loss = updating && lossObstacle(tableOperationOf(read), updating, boundIn(matches, read));
-    if (loss) matches.set(update, { state: 'unbound', operations: [updating], ...loss });
+    if (loss) matches.set(update, { state: 'unbound', operation: updating, ...loss });
   }
   return matches;
 }
@@ -113,15 +121,14 @@ function judgeMapped(
   operation: DocumentOperation,
   facts: Pick<NounFacts, 'fields'>,
 ): Match {
-  const operations = [operation];
   const obstacle =
     operation.obstacle ??
     idsObstacle(tableOperation, operation) ??
     obstacleTo(tableOperation, operation) ??
     otherFieldObstacle(tableOperation, operation, facts);
-  if (obstacle) return { state: 'unbound', operations, ...obstacle };
+  if (obstacle) return { state: 'unbound', operation, ...obstacle };
   const doubt = countObstacle(tableOperation, operation);
-  return { state: 'bound', operations, why: `set by --map${doubt ? `, though ${doubt.why}` : ''}` };
+  return { state: 'bound', operation, why: `set by --map${doubt ? `, though ${doubt.why}` : ''}` };
 }
 
 /**
@@ -178,7 +185,7 @@ export function readingOperation(matches: Matches, noun: NounName): OperationId 
 /** Returns the operation of the document that is bound. */
 export function boundIn(matches: Matches, id: OperationId): DocumentOperation | undefined {
   const match = matches.get(id);
-  return match?.state === 'bound' ? match.operations[0] : undefined;
+  return match?.state === 'bound' ? match.operation : undefined;
 }
 
 /** Collects the fields of a noun from the bodies and answers of operations whose path is about it, or in these collections. */
@@ -338,19 +345,16 @@ function choose(tableOperation: TableOperation, candidates: readonly Candidate[]
     const foreign = candidates.find(({ obstacle }) => obstacle?.hasOtherRecords);
     const [nearest] = foreign ? [foreign] : preferred(tableOperation, candidates);
     return nearest?.obstacle
-      ? { state: 'unbound', operations: [nearest.operation], ...nearest.obstacle }
+      ? { state: 'unbound', operation: nearest.operation, ...nearest.obstacle }
       : missing;
   }
   const isAbout = first.form.noun === noun;
   const whyPath = isAbout ? `its path is about ${noun}` : 'its path is that of the bound list or create';
   const why = first.operationId === id ? 'its operationId is the same' : whyPath;
-  if (others.length === 0) return { state: 'bound', operations: best, why };
+  if (others.length === 0) return { state: 'bound', operation: first, why };
   const flags = best.map((operation) => mapFlag(id, operation));
-  return {
-    state: 'ambiguous',
-    operations: best,
-    why: `${best.length} operations fit equally: ${joinFirst(flags, 8)}`,
-  };
+  const whyNone = `${best.length} operations fit equally: ${joinFirst(flags, 8)}`;
+  return { state: 'ambiguous', operation: first, why: whyNone };
 }
 
 /** Leaves the candidates that have the strongest signs. */

@@ -50,7 +50,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
       `api bind ${description.label}: none of its operations is bound; nothing is stored`,
       { hint: hintOfMatches(matches, routes), code: 'unbound' },
     );
-    const isShort = isText && [...matches.values()].every(({ operations: near }) => near.length === 0);
+    const isShort = isText && [...matches.values()].every(({ operation }) => !operation);
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
