@@ -63,12 +63,12 @@ export function toOperation(
 /** Reads the form of the records in the answer. `result` is undefined if the answer has no record. */
 function readAnswer(
   tableOperation: TableOperation,
-  { path, answer, answersNoJson }: DocumentOperation,
+  { path, answer }: DocumentOperation,
 ): Pick<Operation, 'result' | 'recordForm'> {
   const { result, recordForm } = tableOperation;
   // If the description states no bounds, the bounds of our table do not apply.
   const unstated = { ...recordForm, bounds: {} };
-  if (!result || !answer) return { result: answersNoJson ? undefined : result, recordForm: unstated };
+  if (!result || !answer) return { result: answer && result, recordForm: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
   if (!shape || shape.kind === 'unknown') return { result, recordForm: unstated };
   // A write may answer something else, such as a message. Then there is no record to print.

@@ -38,10 +38,8 @@ export interface DocumentOperation {
   readonly body: JsonContent | undefined;
   /** The media types of the body. Empty if the operation takes none. */
   readonly bodyTypes: readonly string[];
-  /** The first JSON among the responses of success, if the document describes one. */
+  /** The first JSON among the responses of success. Undefined if the document says that they have none. */
   readonly answer: JsonContent | undefined;
-  /** True if the documented answer has no body, or a body that is not JSON. */
-  readonly answersNoJson: boolean;
   readonly responses: JsonObject;
   readonly operationObject: JsonObject;
   readonly pathItem: JsonObject;
@@ -92,7 +90,7 @@ function readOperation(place: Place, root: Description, security: Security): Doc
     parameters: parametersOf(path, parameters, root),
     body: jsonContent(content, root, bodyTypes),
     bodyTypes: Object.keys(objectOf(content)),
-    ...answerOf(responses, root),
+    answer: answerOf(responses, root),
     responses,
     credential,
     obstacle:
@@ -208,11 +206,8 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
   return [...parameters.values()];
 }
 
-/** Finds the answer of the first success status that has JSON. */
-function answerOf(
-  responses: JsonObject,
-  root: Description,
-): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
+/** Finds the JSON of the first success status that has some. A document that does not describe the answers says nothing about it. */
+function answerOf(responses: JsonObject, root: Description): JsonContent | undefined {
   const statuses = successStatuses(responses);
   const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));
   const answer = contents
@@ -220,5 +215,6 @@ function answerOf(
     .find((content) => content !== undefined);
   const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
   const hasContent = contents.some((content) => Object.keys(content).length > 0);
-  return { answer, answersNoJson: !answer && (isEmpty || hasContent) };
+  if (answer || isEmpty || hasContent) return answer;
+  return { mediaType: 'application/json', schema: undefined, shape: new Shape(undefined, root) };
 }

@@ -82,10 +82,10 @@ function bodyObstacle(tableOperation: TableOperation, shape: Shape): Obstacle | 
 /** Finds out why the records in an answer cannot be read. Then the service means other records by the noun. */
 function recordObstacle(
   tableOperation: TableOperation,
-  { path, answer, answersNoJson }: DocumentOperation,
+  { path, answer }: DocumentOperation,
 ): Obstacle | undefined {
   const isRead = tableOperation.method === 'GET';
-  if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
+  if (!answer) return isRead ? { why: 'it answers no JSON' } : undefined;
   if (answer.shape.kind === 'unknown') return undefined;
   const content = recordsIn(tableOperation, answer.shape);
   if (!content) return { why: 'its answer has no list of records, or several', hasOtherRecords: true };
