@@ -47,7 +47,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
       const { log } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
-        { hint: followUpOf(context, latestRun, log.rows, 'end')?.hint, code: 'unfinished_delivery' },
+        { hint: followUpOf(context, latestRun, log.rows)?.hint, code: 'unfinished_delivery' },
       );
     }
     if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(run))

@@ -1,45 +1,40 @@
 import { nouns } from '../api/nouns.ts';
 import { type CommandFlags, followUpCommand, showCommand } from '../context.ts';
 import { countText, flagName } from '../process/text.ts';
-import { type Run, type RunBegin, shardName } from './run.ts';
+import { isOpen } from './list-runs.ts';
+import { type Run, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';
 
-/** The next step with a run. */
 interface FollowUp {
-  /** The command line to type. */
   readonly command: string;
   /** A hint that contains the command. */
   readonly hint: string;
 }
 
-/**
- * Finds the next step with a run, unless the run is finished.
- *
- * @param lostPart the part of the end of its last session that could not be written, or that a killed session lacks.
- */
+/** Finds the next step with a run that is open. @param unwritten as in `Report`. */
 export function followUpOf(
   context: CommandFlags,
-  { id, header }: RunBegin,
+  run: Run,
   rows: readonly RunRow[],
-  lostPart?: UnwrittenPart,
+  unwritten?: UnwrittenPart,
 ): FollowUp | undefined {
+  const { id, header } = run;
   const { noun, undoes } = header;
   const continueWith = (...words: readonly string[]) => {
     const command = followUpCommand(context, words);
     return { command, hint: `continue with: ${command}` };
   };
   const again = undoes === undefined ? ['resume', id] : ['undo', undoes];
-  if (lostPart === 'journal') return undefined;
+  if (!isOpen(run) || unwritten === 'journal') return undefined;
   // The file of rejects could not be written, so the user names another.
-  if (lostPart === 'rejects') return continueWith(...again, '--rejects', '<file>');
+  if (unwritten === 'rejects') return continueWith(...again, '--rejects', '<file>');
   const openRows = rows.flatMap((row) => {
     const wait = waitOf(row);
     return wait === undefined ? [] : [{ row, wait }];
   });
-  if (lostPart === undefined && openRows.length === 0) return undefined;
   // A resume would send the next count to a service that adds.
   const added = rows.find(isAddedByService);
   if (added) return settleFollowUp(context, id, [rowName(added)]);
@@ -53,12 +48,12 @@ export function followUpOf(
   const waits = openRows.map(({ row, wait }) =>
     typeof wait === 'object' ? wait : { run: id, row: rowName(row) },
   );
-  const [{ run, row } = { run: id }] = waits;
-  if (row === undefined) return continueWith('undo', run);
+  const [{ run: runId, row } = { run: id }] = waits;
+  if (row === undefined) return continueWith('undo', runId);
   const findCommand =
-    run === id && first.id === undefined ? showCommand(context, nouns[noun], first) : undefined;
-  const names = waits.flatMap((wait) => (wait.run === run ? (wait.row ?? []) : []));
-  return settleFollowUp(context, run, names, findCommand);
+    runId === id && first.id === undefined ? showCommand(context, nouns[noun], first) : undefined;
+  const names = waits.flatMap((wait) => (wait.run === runId ? (wait.row ?? []) : []));
+  return settleFollowUp(context, runId, names, findCommand);
 }
 
 /** The most rows that a command names. */

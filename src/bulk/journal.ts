@@ -17,7 +17,6 @@ import {
 import type { RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
-/** The lines of a plan that are written together. */
 const linesAtOnce = 1000;
 
 /**

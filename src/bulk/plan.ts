@@ -1,6 +1,4 @@
-import type { Noun } from '../api/nouns.ts';
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
-import type { Client } from '../client/client.ts';
 import type { Pace } from '../client/pace.ts';
 import { CutListError } from '../client/whole-list.ts';
 import type { InvalidRecord } from '../input/read-rows.ts';
@@ -28,21 +26,16 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
-/** The records of a noun, as a plan reads them: by their list, or each by itself. */
-interface RecordSource {
-  readonly client: Client;
-  readonly noun: Noun;
-  readonly port: RecordPort;
-}
-
-/** The records with which a session works. */
+/** What a session reads and writes, and how. */
 export interface SessionSources {
-  readonly records: RecordSource;
+  readonly port: RecordPort;
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
-  readonly entries: RecordSource | undefined;
+  readonly entries: RecordPort | undefined;
   readonly pace: Pace;
   /** The most records at a time. */
   readonly concurrency: number;
+  /** Saves the embedded store. Other services have none. */
+  readonly saveStore: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -54,13 +47,12 @@ export interface SessionSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { records, entries, concurrency }: SessionSources,
+  { port, entries, concurrency }: SessionSources,
   onRead: () => void,
 ): Promise<Plan> {
   const { log } = runs;
   const rows = log.rows.filter(needsPlan);
   const claims = await findClaims(runs, rows);
-  const { port } = records;
   const toRead: RowWithId[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => setPlan(row, planOf(row, now, port));
   for (const row of rows) {
@@ -70,7 +62,7 @@ export async function planRun(
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
-  await readAll(records, toRead, concurrency, (row, record) => {
+  await readAll(port, toRead, concurrency, (row, record) => {
     planByValue(row, port.rowValueOf(row.intent, record));
     onRead();
   });
@@ -101,6 +93,8 @@ function outcomeWithoutReading(row: RunRow, { abilities }: RecordPort, isUndo: b
 type RowWithId = RunRow & { readonly id: bigint };
 const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
 
+type TakeRecord = (row: RunRow, record: ServiceRecord | undefined) => void;
+
 /**
  * Reads the records of rows, by the list or one by one, and passes each row to `take` once, without a record if there is none. No two
  * rows have the same id.
@@ -108,34 +102,66 @@ const hasId = (row: RunRow): row is RowWithId => row.id !== undefined;
  * @throws CliError if a record could not be read.
  */
 async function readAll(
-  { client, noun, port }: RecordSource,
+  port: RecordPort,
   toRead: readonly RowWithId[],
   concurrency: number,
-  take: (row: RunRow, record: ServiceRecord | undefined) => void,
+  take: TakeRecord,
 ): Promise<void> {
-  const { canReadEach } = port.abilities;
-  const { operations } = client.contract;
-  const hasList = operations.has(noun.operations.list);
-  const isAllListed = noun.isCount || !operations.has(noun.operations.get);
-  // A list may have fields of its own, and shorter texts. So it is not used for a record that must be as expected.
-  const mayBeListed = ({ intent }: RunRow) =>
-    isAllListed || (intent.kind !== 'remove' && requiredValue(intent) === undefined);
-  // A list may have null for a field that only the record itself shows.
-  const isListed = (row: RunRow, { fields }: ServiceRecord) =>
-    isAllListed ||
-    (mayBeListed(row) &&
-      Object.values(fieldsOf(fields, namesIn(row.intent))).every((field) => (field ?? null) !== null));
+  const { contract, noun, abilities } = port;
+  const { canReadEach } = abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const isWorthList = !canReadEach || rows.length >= minRowsForList;
+  const hasList = contract.operations.has(noun.operations.list);
+  const usesList = hasList && isWorthList && rows.some((row) => mayBeListed(port, row));
+  const { unclear, absent } = usesList ? await readListed(port, rows, take) : { unclear: rows, absent: [] };
+  // A list may leave a record out, because it changes while it is read or because it shows only some records.
+  if (!canReadEach) {
+    const again = absent.length > 0 ? await readListed(port, absent, take) : { absent };
+    for (const row of again.absent) take(row, undefined);
+    return;
+  }
+  const readEach = (some: readonly RowWithId[], isOffList: boolean) =>
+    forEachConcurrently(concurrency, some, async (row) =>
+      take(row, (await port.read(row.id, {}, isOffList)).record),
+    );
+  await readEach(unclear, false);
+  await readEach(absent, true);
+}
+
+/** Returns true if a list shows as much of a record as any other reading. */
+function listShowsAll({ contract, noun }: RecordPort): boolean {
+  return noun.isCount || !contract.operations.has(noun.operations.get);
+}
+
+/** A list may have fields of its own, and shorter texts. So it is not used for a record that must be as expected. */
+function mayBeListed(port: RecordPort, { intent }: RunRow): boolean {
+  return listShowsAll(port) || (intent.kind !== 'remove' && requiredValue(intent) === undefined);
+}
+
+/** Returns true if a list shows the value that a row is about. It may have null for a field that only the record itself shows. */
+function isValueListed(port: RecordPort, row: RunRow, { fields }: ServiceRecord): boolean {
+  if (listShowsAll(port)) return true;
+  const values = Object.values(fieldsOf(fields, namesIn(row.intent)));
+  return mayBeListed(port, row) && values.every((value) => (value ?? null) !== null);
+}
+
+/**
+ * Reads the list, and passes each row whose value it shows to `take`.
+ *
+ * @param rows in the order of their ids.
+ * @returns the other rows: `absent` are not in the list; `unclear` are shown without their value, or not in a list that may be cut.
+ * @throws CliError if it could not be read, or may be cut and is the only way to read a record.
+ */
+async function readListed(port: RecordPort, rows: readonly RowWithId[], take: TakeRecord) {
   const isRead = new Uint8Array(rows.length);
-  const unreadRows = () => rows.filter((_, index) => !isRead[index]);
-  /** The rows whose records the list has, but without the value that the row is about. */
   const partlyListed = new Set<RunRow>();
-  const readList = async () => {
-    let at = 0;
-    for await (const page of client.list(noun.operations.list, {}, { needsWhole: true }))
+  let isWhole = true;
+  let at = 0;
+  try {
+    for await (const page of port.list())
       for (const record of page) {
-        const value = record.fields[noun.idField];
+        const value = record.fields[port.noun.idField];
         // An order of a list may have no id.
         if (!isNumber(value)) continue;
         const id = BigInt(value);
@@ -144,38 +170,25 @@ async function readAll(
         const row = rows[at];
         // A list that changes during the reading may contain a record twice.
         if (row?.id !== id || isRead[at]) continue;
-        if (isListed(row, record)) {
+        if (isValueListed(port, row, record)) {
           isRead[at] = 1;
           take(row, record);
         } else partlyListed.add(row);
         at += 1;
       }
-  };
-  let isListRead = false;
-  if (hasList && rows.some(mayBeListed) && !(canReadEach && rows.length < minRowsForList))
-    try {
-      await readList();
-      isListRead = true;
-    } catch (error) {
-      // The records are read one by one instead.
-      if (!canReadEach || !(error instanceof CutListError)) throw error;
-    }
-  if (!canReadEach) {
-    if (hasList && unreadRows().length > 0) await readList();
-    for (const row of unreadRows()) take(row, undefined);
-    return;
+  } catch (error) {
+    // The records are read one by one instead.
+    if (!port.abilities.canReadEach || !(error instanceof CutListError)) throw error;
+    isWhole = false;
   }
-  // A list may leave a record out, because it changes while it is read or because it shows only some records. So each record or field
-  // that it lacks is read by itself.
-  await forEachConcurrently(concurrency, unreadRows(), async (row) => {
-    const isOffList = isListRead && !partlyListed.has(row);
-    take(row, (await port.read(row.id, {}, isOffList)).record);
-  });
+  const unread = rows.filter((_, index) => !isRead[index]);
+  const isAbsent = (row: RowWithId) => isWhole && !partlyListed.has(row);
+  return { unclear: unread.filter((row) => !isAbsent(row)), absent: unread.filter(isAbsent) };
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 async function readEntries(
-  inventory: RecordSource,
+  inventory: RecordPort,
   pets: readonly RunRow[],
   concurrency: number,
 ): Promise<void> {

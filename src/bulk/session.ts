@@ -37,9 +37,7 @@ import type { SessionRuns } from './session-runs.ts';
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
   readonly maxErrors?: number | undefined;
-  /** The longest wait for another run. */
   readonly lockWaitMs?: number | undefined;
-  /** The name of the file of rejects. */
   readonly rejects?: string | undefined;
 }
 
@@ -117,14 +115,12 @@ async function openSources(context: Context, log: RunLog): Promise<SessionSource
   const client = await context.client('bulk');
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const run = { pace, mayCreate: flags.createMissing };
-  const sourceOf = (name: NounName) => {
-    return { client, noun: nouns[name], port: createRecordPort(client, name, run) };
-  };
-  const records = sourceOf(noun);
-  requireOperations(client, records.port, log);
+  const port = createRecordPort(client, noun, run);
+  requireOperations(client, port, log);
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
-  const entries = deletesPets ? sourceOf('inventory') : undefined;
-  return { records, entries, pace, concurrency: settings.get('concurrency') };
+  const entries = deletesPets ? createRecordPort(client, 'inventory', run) : undefined;
+  const { saveStore } = client;
+  return { port, entries, pace, concurrency: settings.get('concurrency'), saveStore };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
@@ -184,7 +180,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { records, pace, concurrency }: SessionSources,
+  { port, pace, concurrency, saveStore }: SessionSources,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -199,8 +195,7 @@ async function writePlan(
   return stop.inTwoSteps(tellFirst, async () => {
     using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
-    const { saveStore } = records.client;
-    const { canReadEach } = records.port.abilities;
+    const { canReadEach } = port.abilities;
     const options = { rowsToWrite, saveStore, concurrency, canReadEach, maxErrors, stop };
     const keeper = createRowKeeper(journal, options);
     const { counts } = keeper;
@@ -214,7 +209,7 @@ async function writePlan(
     };
     const writeRows = async () => {
       try {
-        await settleAll(records.port, rowsToWrite, { stopped: stop.stopped, concurrency }, keeper);
+        await settleAll(port, rowsToWrite, { stopped: stop.stopped, concurrency }, keeper);
       } finally {
         await keeper.flush();
       }

@@ -125,11 +125,15 @@ export function createRecordPort(
   }
 
   return {
+    noun: nouns[name],
+    contract: client.contract,
     abilities,
     limits: service.limits,
     /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
     isRun: run !== undefined,
     read,
+    /** Reads the whole list, page by page. @throws CutListError if it may be cut. */
+    list: () => client.list(ids.list, {}, { needsWhole: true }),
     rowValueOf,
     prepareRequest,
     /** Sends the request of a write. @throws an interruption if it was certainly not sent. */

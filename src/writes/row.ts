@@ -109,7 +109,6 @@ export interface Row {
   state?: RowState;
 }
 
-/** The state of a row that was certainly not sent. */
 export const unprocessed: RowState = { kind: 'unprocessed' };
 
 /** Returns the doubt of an uncertain row: it may have been written, and nothing shows whether it was. */

@@ -9,7 +9,6 @@ import { type Doubt, doubtOf, type Outcome, type PlannedWrite, type Row } from '
 
 // The state of a row, and its ends: the outcome, and the code and the message of its reason.
 
-/** The state of a row while it is being settled. */
 export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
   /**
    * The purpose of the next reading: to decide what to write, to find out what became of the last attempt without sending again, or
@@ -22,7 +21,6 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
    * twice, and the first may be applied.
    */
   readonly mayBeSentTwice: boolean;
-  /** The last attempt that was sent. */
   readonly lastAttempt?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
   readonly attempts: number;
@@ -46,7 +44,6 @@ export interface RowEnd {
   readonly error?: CliError | undefined;
 }
 
-/** The next state of a row, and the next step. */
 export type Transition = readonly [State, Step];
 
 /** Returns the state of a row before its first step. */

@@ -154,18 +154,21 @@ test('never has two requests for one pet at once, nor more than --concurrency', 
   expect(shop.mostAtOnce).toBeLessThanOrEqual(12);
 });
 
-test('pauses all workers for as long as the service asks, without a warning of Node', async () => {
+test.each([
+  ['the list of the plan', 0],
+  ['all workers', 50],
+])('pauses %s for as long as the service asks, without a warning of Node', async (_, writes) => {
   await using shop = await shopOf(200);
   const warnings: string[] = [];
   const listen = ({ name }: Error) => warnings.push(name);
   process.on('warning', listen);
   let askedAt = 0;
   shop.misbehave = ({ at }) => {
-    if (askedAt !== 0 || shop.writes().length < 50) return undefined;
+    if (askedAt !== 0 || shop.writes().length < writes) return undefined;
     askedAt = at;
     return refusal(429, { 'retry-after': '3' });
   };
-  // The pause is longer than the time that one row may take.
+  // The pause is longer than the time that one request may take.
   const words = ['--timeout', '2500ms', '--concurrency', '16'];
   expect(await shop.apply(...words)).toMatchObject({ code: 0, applied: 200 });
   process.off('warning', listen);
