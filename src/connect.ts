@@ -132,8 +132,8 @@ function createObserver(context: Context, purpose: ClientPurpose): (event: Clien
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
     if (purpose === 'checks') return;
-    if (event.kind !== 'attempt') {
-      void notice(event.kind, event.text);
+    if (event.kind === 'notice') {
+      void notice(...event.notice);
       return;
     }
     const { operation, attempt } = event;

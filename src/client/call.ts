@@ -10,6 +10,7 @@ import {
 import { nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import type { Notice } from '../output/messages.ts';
 import { type CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
@@ -42,16 +43,10 @@ export interface ServiceOptions {
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An attempt has ended, or the user gets a note or a warning. The attempt of a raw request has no operation. */
+/** An attempt has ended, or the user gets a notice about a list. The attempt of a raw request has no operation. */
 export type ClientEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt; readonly operation: Operation | undefined }
-  | ListMessage;
-
-/** A clause about the way a list is read, or about records that may be missing from it. */
-export interface ListMessage {
-  readonly kind: 'note' | 'warning';
-  readonly text: string;
-}
+  | { readonly kind: 'notice'; readonly notice: Notice };
 
 export interface CallOptions {
   /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after the first attempt begins. */

@@ -3,6 +3,7 @@ import type { HttpRequest, Transport } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
+import type { Notice } from '../output/messages.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { isWithdrawn } from './answer-table.ts';
@@ -11,7 +12,6 @@ import {
   type Call,
   type CallInput,
   type CallOptions,
-  type ListMessage,
   type OperationCall,
   type OperationRequest,
   recordIdOf,
@@ -29,8 +29,8 @@ type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 export interface Client
   extends Pick<ServiceOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'>,
     Pick<Transport, 'saveStore'> {
-  /** Sends a message about a list to the observer. */
-  notify(message: ListMessage): void;
+  /** Sends a notice about a list to the observer: how it is read, or that records may be missing from it. */
+  notify(...notice: Notice): void;
   /**
    * Reads a record by one operation, and checks it against the schema.
    *
@@ -73,7 +73,7 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
     'path' in request
       ? { service, request: toRawRequest(request, service), options: { ...defaults, ...ownOptions } }
       : prepare(request.operation, request.input, ownOptions);
-  const notify = (message: ListMessage) => service.observe?.(message);
+  const notify = (...notice: Notice) => service.observe?.({ kind: 'notice', notice });
   return {
     contract,
     baseUrl,
@@ -144,7 +144,7 @@ export async function readRecord<Members = JsonObject>(
       if (!(error instanceof CliError && isWithdrawn(error))) throw error;
       why = `answered ${error.details.status}`;
     }
-  client.notify({ kind: 'note', text: `${get} ${why}: looking through ${list} instead` });
+  client.notify('note', `${get} ${why}: looking through ${list} instead`);
   return readFromList(client, noun, id, options);
 }
 

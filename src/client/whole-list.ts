@@ -2,11 +2,12 @@ import { defaultOf, takesParameter, UnboundError } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import type { Notice } from '../output/messages.ts';
 import { CliError, isInterruption } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { foldCase, hashOf } from '../process/text.ts';
 import { isTransientError } from './answer-table.ts';
-import type { CallOptions, ListMessage, OperationCall } from './call.ts';
+import type { CallOptions, OperationCall } from './call.ts';
 import type { CutEnd, ListEnd } from './next-page.ts';
 import { pagesOf } from './page-walk.ts';
 
@@ -39,14 +40,14 @@ const cutHint =
  * applied here.
  *
  * @param callFor makes the call for the first page. It throws a UsageError for parameters that break the contract.
- * @param notify gets a message for the user about the end of the list.
+ * @param notify gets a notice about the end of the list.
  * @throws UnboundError for a filter that neither the service nor this function can apply. CutListError if `needsWhole` is set and
  *   the list may be cut. CliError for a list that does not end.
  */
 export async function* readList(
   operation: Operation,
   callFor: (query: Filters) => OperationCall,
-  notify: (message: ListMessage) => void,
+  notify: (...notice: Notice) => void,
   filters: Filters,
   { limit, needsWhole }: ListOptions,
 ): AsyncGenerator<ServiceRecord[]> {
@@ -87,9 +88,9 @@ export async function* readList(
   if (end.kind !== 'cut' && narrowed) end = narrowed;
   else if (end.kind === 'unproven') end = await askFurther(operation, size, count, readPages);
   if (end.kind === 'whole' && end.note !== undefined)
-    notify({ kind: 'note', text: `${end.note}: the list ends here (${id})` });
+    notify('note', `${end.note}: the list ends here (${id})`);
   if (end.kind === 'cut' && needsWhole) throw new CutListError(end, operation);
-  if (end.kind === 'cut') notify({ kind: 'warning', text: `there may be more records: ${end.why} (${id})` });
+  if (end.kind === 'cut') notify('warning', `there may be more records: ${end.why} (${id})`);
   yield* unyielded;
 }
 
