@@ -78,11 +78,6 @@ export function isTable({ kind }: InputFormat): boolean {
   return kind === 'csv' || kind === 'tsv';
 }
 
-/** Names a record in a message, by its line; in a JSON document, by its number. */
-export function recordPlace(name: string, { kind }: InputFormat, line: number): string {
-  return kind === 'json' ? `${name}: record ${line}` : `${name}:${line}`;
-}
-
 /**
  * Splits CSV, tab-separated text, JSON lines or JSON into records. Returns undefined for a blank text.
  *

@@ -2,7 +2,7 @@ import type { Notice } from '../output/messages.ts';
 import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
 import { keepHeapSmall } from '../process/io.ts';
 import { countText, joinFirst, moreLikeThis } from '../process/text.ts';
-import { type InputFile, type InputFormat, recordPlace } from './input-file.ts';
+import type { InputFile, InputFormat } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 
 /** A whole input, read and checked. */
@@ -108,7 +108,6 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   let indexById: Map<bigint | undefined, number> | undefined;
   const conflicting = new Set<number>();
   const invalid: InvalidRecord[] = [];
-  const unit = unitOf(format);
   let [total, repeats] = [0, 0];
   for (const { line, text, row } of records) {
     total += 1;
@@ -133,8 +132,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
     else if (sum) rows[index] = sum;
     else if (layout.mayRepeat && first.text === text) repeats += 1;
     else {
-      const place = unit === 'line' ? 'on line' : `in ${unit}`;
-      const message = `${layout.noun} ${id} is ${place} ${first.line} and ${place} ${line}`;
+      const places = `${recordPlace(format, first.line)} and ${recordPlace(format, line)}`;
+      const message = `${places} are for ${layout.noun} ${id}`;
       const hint = layout.conflictHint;
       if (!conflicting.has(index))
         invalid.push({ id, line: first.line, text: String(first.text), message, kind: conflict, hint });
@@ -173,14 +172,20 @@ const conflict = 'conflict';
 
 type InputFacts = Pick<CheckedInput<InputRow>, 'file' | 'format'>;
 
-/** The word for the place of a record: its line, or its number in a JSON document. */
+/** The word for the places of records: their lines, or their numbers in a JSON document. */
 export function unitOf(format: InputFormat | undefined): string {
   return format?.kind === 'json' ? 'record' : 'line';
 }
 
-/** `pets.csv:3: status must be …`. */
+/** Names a record by its place in the input: `line 7`, or `record 7` of a JSON document. */
+export function recordPlace(format: InputFormat | undefined, line: number): string {
+  return `${unitOf(format)} ${line}`;
+}
+
+/** `pets.csv:3: status must be …`, or `pets.json: record 3: …`. */
 function invalidText({ file: { name }, format }: InputFacts, { line, message }: InvalidRecord): string {
-  return `${recordPlace(name, format, line)}: ${message}`;
+  const place = unitOf(format) === 'line' ? line : ` ${recordPlace(format, line)}`;
+  return `${name}:${place}: ${message}`;
 }
 
 /** Returns the first invalid record of each kind, with the number and the lines of the others of its kind. */

@@ -146,10 +146,10 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
     [expect.stringMatching(/^4: expected 'x': must be a whole number with or without a sign/)],
   ],
   ['petId,quantity\n1,−3\n', [`2: quantity '−3': ${quantityRule}`]],
-  ['petId,quantity\n1,2\n3,4\n1,5\n1,2\n', [2, 4].map((line) => `${line}: pet 1 is on line 2 and on line 4`)],
+  ['petId,quantity\n1,2\n3,4\n1,5\n1,2\n', [2, 4].map((line) => `${line}: line 2 and line 4 are for pet 1`)],
   ['petId;quantity\n1;1.23\n2;1234.567\n3;0.123\n', issuesIn('quantity', 2, 3, 4), { thousands: '.' }],
   ['petId,delta\n1,+ 1\n2,--1\n3,1-\n4,−1\n', issuesIn('delta', 2, 3, 4, 5), relative],
-  ['petId,change\n1,+5\n1,+5\n', [2, 3].map((line) => `${line}: pet 1 is on line 2 and on line 3`), relative],
+  ['petId,change\n1,+5\n1,+5\n', [2, 3].map((line) => `${line}: line 2 and line 3 are for pet 1`), relative],
   [
     '{"id":1,"qty":12.5}\n{"id":3,"qty":1e3}\n{"id":4,"qty":null}\n',
     [`1: qty 12.5: ${quantityRule}`, `2: qty 1e3: ${quantityRule}`, `3: qty '': ${quantityRule}`],
@@ -171,13 +171,13 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ],
   ['{"id":[3],"qty":1}\n{"id":4,"qty":["5"]}\n', [`1: id: ${idRule}`, `2: qty: ${quantityRule}`], lines],
   ['petId;quantity\n1;8,00\n', [expect.stringContaining("2: quantity '8,00': must be")], { decimal: '.' }],
-  ['id,place,qty\n4,a,5\n4,b,5\n', [2, 3].map((line) => `${line}: pet 4 is on line 2 and on line 3`)],
+  ['id,place,qty\n4,a,5\n4,b,5\n', [2, 3].map((line) => `${line}: line 2 and line 3 are for pet 4`)],
   [
     '[{"petId":1,"quantity":5},\n{"petId":1,"quantity":"x"},{"petId":1,"quantity":6}]',
     [
-      '1: pet 1 is in record 1 and in record 3',
+      '1: record 1 and record 3 are for pet 1',
       expect.stringContaining("2: quantity 'x'"),
-      '3: pet 1 is in record 1 and in record 3',
+      '3: record 1 and record 3 are for pet 1',
     ],
     json,
   ],
@@ -245,7 +245,7 @@ test('the error has one problem of each kind with the lines of its like, and the
   expect(message).toBe('stock.csv: 333 rows are invalid; nothing was sent');
   expect(errors.map((each) => each.message)).toEqual([
     `stock.csv:2: quantity 'x': ${quantityRule} (and 330 more like this: lines 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 320 more)`,
-    'stock.csv:333: pet 3 is on line 333 and on line 334',
+    'stock.csv:333: line 333 and line 334 are for pet 3',
     message,
   ]);
 });
@@ -257,7 +257,7 @@ test('counts the rows that are left out, and says why', async () => {
   expect(input.notices.map(([, text]) => text)).toEqual([
     'stock.csv: 3 rows are invalid and skipped',
     `stock.csv:4: quantity 'x': ${quantityRule}`,
-    'stock.csv:5: pet 4 is on line 5 and on line 6',
+    'stock.csv:5: line 5 and line 6 are for pet 4',
     'stock.csv: 1 row is repeated, and counted once',
   ]);
 });
