@@ -100,28 +100,27 @@ export async function loadCommand(command: Command | Unloaded): Promise<Command>
   return 'load' in command ? { ...command, ...(await command.load()) } : command;
 }
 
-type Definition<Details, Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<
-  Details,
+type Definition<Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<
+  ActionDetails,
   'args' | 'flags'
 > & { readonly args?: Args; readonly flags?: Flags } & Work<ValuesOf<Args> & ValuesOf<Flags>>;
+
+/** Defines a command. The types of its values follow from its arguments and flags. */
+type Define<Entry> = <
+  Args extends Record<string, Argument> = None,
+  Flags extends Record<string, Flag> = None,
+>(
+  definition: Entry & Definition<Args, Flags>,
+) => Entry & Action;
 
 // biome-ignore lint/complexity/noBannedTypes: a verb without flags adds nothing to its values.
 type None = {};
 
-/** Defines a verb. The types of its values follow from its arguments and flags. */
-export function verb<Args extends Record<string, Argument> = None, Flags extends Record<string, Flag> = None>(
-  definition: Definition<CommandEntry & ActionDetails, Args, Flags>,
-): CommandEntry & Action {
-  return definition as CommandEntry & Action;
-}
+/** Defines a verb. */
+export const verb: Define<CommandEntry> = (definition) => definition as CommandEntry & Action;
 
 /** Defines a top-level command without verbs. Its name is in `src/commands/index.ts`. */
-export function action<
-  Args extends Record<string, Argument> = None,
-  Flags extends Record<string, Flag> = None,
->(definition: Definition<ActionDetails, Args, Flags>): Action {
-  return definition as Action;
-}
+export const action: Define<unknown> = (definition) => definition as Action;
 
 /** Returns the action of a command. For a group that is the action without a verb. */
 export function actionOf(command: Action | Group): Action | undefined {
