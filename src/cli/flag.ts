@@ -71,11 +71,6 @@ export function flag(syntax: string, summary: string, details: FlagDetails = {})
   return { syntax, summary, ...details };
 }
 
-/** Makes a flag that counts how often it is given. */
-export function count(syntax: string, summary: string): Flag<number | undefined> {
-  return { syntax, summary, parse: (_, soFar) => (typeof soFar === 'number' ? soFar + 1 : 1) };
-}
-
 /** Makes a flag that takes a value. */
 export function value<Value = string>(
   syntax: string,
@@ -167,7 +162,10 @@ export const globalFlags = {
   sort: value('--sort <field>', 'sort by a field; -field for descending', { offers: 'sort' }),
   noHeader: flag('--no-header', 'leave out the header row'),
   quiet: flag('-q, --quiet', 'hide notes, progress and lines such as `deleted pet 3` on stderr'),
-  verbose: count('-v, --verbose', 'one line per request on stderr; -vv adds headers'),
+  verbose: {
+    ...flag('-v, --verbose', 'one line per request on stderr; -vv adds headers'),
+    parse: (_: string, soFar: unknown) => Number(soFar ?? 0) + 1,
+  },
   color: keyFlag('color'),
   timeout: keyFlag('timeout'),
   retries: keyFlag('retries'),
