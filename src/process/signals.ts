@@ -12,19 +12,17 @@ const endMs = 500;
 export class Stop {
   /** Why the work was stopped; only the first cause is kept. */
   cause: CliError | undefined;
-  /** The error of the signal that has ended the command, unless the command ends in two steps. */
+  /** The error of the signal that has ended the command, unless the command has taken over the signals. */
   endError: CliError | undefined;
-  private readonly controllers = [
-    new AbortController(),
-    new AbortController(),
-    new AbortController(),
-  ] as const;
+  private readonly stopping = new AbortController();
+  private readonly abandoning = new AbortController();
+  private readonly ending = new AbortController();
   /** Aborted when the work is stopped. The reason of each signal is an interruption. */
-  readonly stopped = this.controllers[0].signal;
+  readonly stopped = this.stopping.signal;
   /** Aborted when the requests in flight are abandoned. */
-  readonly abandoned = this.controllers[1].signal;
+  readonly abandoned = this.abandoning.signal;
   /** Aborted when the command ends. */
-  readonly ended = this.controllers[2].signal;
+  readonly ended = this.ending.signal;
   /** The signal that has stopped the work, but not ended the command. */
   private signal: Signal | undefined;
   private listener = (signal: Signal) => {
@@ -63,18 +61,18 @@ export class Stop {
   trigger(cause: CliError): void {
     if (this.cause) return;
     this.cause = cause;
-    this.controllers[0].abort(isInterruption(cause) ? cause : interruption(undefined, cause.message));
+    this.stopping.abort(isInterruption(cause) ? cause : interruption(undefined, cause.message));
     setTimeout(() => (this.signal ? this.end(this.signal) : this.abandon()), graceMs).unref();
   }
 
   abandon(reason: CliError = this.stopped.reason): void {
-    this.controllers[1].abort(reason);
+    this.abandoning.abort(reason);
   }
 
   private end(signal: Signal): void {
     const reason = interruption(signal);
     this.trigger(reason);
     this.abandon(reason);
-    setTimeout(() => this.controllers[2].abort(reason), endMs).unref();
+    setTimeout(() => this.ending.abort(reason), endMs).unref();
   }
 }
