@@ -14,11 +14,6 @@ import { contentOf } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
 
-/** The part of a call that decides about a write. */
-interface WriteCall extends Pick<OperationCall, 'operation' | 'recordId'> {
-  readonly service: Pick<ServiceOptions, 'contract' | 'baseUrl' | 'secrets'>;
-}
-
 /** Why an answer does not show a write, or why there is none. */
 interface WriteReason {
   readonly code: 'accepted' | 'unread' | 'other_value' | 'rejected' | 'interrupted' | NoAnswer;
@@ -59,7 +54,7 @@ export interface JudgedWrite {
  * @see RFC 9110, 15.3
  */
 export function judgeSuccess(
-  call: WriteCall,
+  call: OperationCall,
   values: Fields,
   response: HttpResponse,
   attempt: Attempt,
@@ -122,7 +117,7 @@ export function attemptDetails(
 
 /** Reads the record and the id in a response, or says in a clause why it does not show what the user set. */
 function readWrite(
-  { service, operation, recordId }: WriteCall,
+  { service, operation, recordId }: OperationCall,
   values: Fields,
   response: HttpResponse,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly mismatch?: string | undefined } {
@@ -180,7 +175,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
 
 /** Returns the id of a new record if the Location of the answer is the address from which the record is read. */
 function locatedId(
-  { contract, baseUrl }: WriteCall['service'],
+  { contract, baseUrl }: ServiceOptions,
   { noun }: Operation,
   headers: HttpHeaders,
   { request }: Attempt,

@@ -3,12 +3,14 @@ import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
 import type { Fields } from '../../src/api/record-values.ts';
 import { isMetBy } from '../../src/api/same-values.ts';
+import type { ServiceOptions } from '../../src/client/call.ts';
 import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type JsonValue, parseItem } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
-const service = { contract: builtInContract, baseUrl: 'http://shop.example', secrets: createSecrets() };
+const facts = { contract: builtInContract, baseUrl: 'http://shop.example', secrets: createSecrets() };
+const service = facts as ServiceOptions;
 
 /** The judgement of an answer; a text is sent as it is, anything else as JSON. */
 function judge(
@@ -22,7 +24,7 @@ function judge(
   const request = { method, url: `${service.baseUrl}/pets/1`, headers: {} };
   const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
   const { id, values } = { id: 1n, values: {}, ...intent };
-  const call = { service, operation: operations[operation], recordId: id };
+  const call = { service, operation: operations[operation], recordId: id, request, options: {} };
   return judgeSuccess(call, values, response, attempt);
 }
 
@@ -64,10 +66,10 @@ test('the id of a new record is in a Location with a last slash', () => {
   const operation = { ...operations.getPet, path: '/pets/{petId}/' };
   const contract = { ...builtInContract, operations: new Map([['getPet' as const, operation]]) };
   const response = { status: 201, headers: { location: '/pets/5/' }, body: '' };
-  const attempt = { request: { method: 'POST', url: `${service.baseUrl}/pets/`, headers: {} }, response };
-  const call = { service: { ...service, contract }, operation: operations.createPet, recordId: undefined };
-  const given = { ...attempt, isSent: true, number: 1, elapsedMs: 1 };
-  expect(judgeSuccess(call, {}, response, given)).toMatchObject({ verdict: 'empty', id: 5n });
+  const request = { method: 'POST', url: `${service.baseUrl}/pets/`, headers: {} };
+  const call = { service: { ...service, contract }, operation: operations.createPet, request, options: {} };
+  const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
+  expect(judgeSuccess(call, {}, response, attempt)).toMatchObject({ verdict: 'empty', id: 5n });
 });
 
 const exact = (text: string) => parseItem(text).value;
