@@ -7,7 +7,7 @@ import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { singularWords } from './path-words.ts';
 import type { TableOperation } from './record-form.ts';
 import type { Shape } from './schema.ts';
-import { isFieldName } from './security.ts';
+import { isFreeHeader } from './security.ts';
 
 // The name and the type of a query parameter decide its role: one of our filters, or a part in the paging of a list. A parameter
 // has at most one role, and a role has at most one parameter.
@@ -102,7 +102,7 @@ function toParameter(
   // A filter with a value hides records.
   if (isFilter && !required) return filled(role, value);
   if (!required) return undefined;
-  if (place === 'path' || (place === 'header' && isFieldName(wireName))) return fixed(value);
+  if (place === 'path' || (place === 'header' && isFreeHeader(wireName))) return fixed(value);
   if (place !== 'query') return 'unknown';
   if (role === 'page') return fixed(String(firstPageNumber(described) ?? 1));
   if (role === 'offset') return fixed('0');

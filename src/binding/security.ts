@@ -62,13 +62,13 @@ function tokenPlaceOf(scheme: JsonValue | undefined): TokenPlace | undefined {
   if (place !== 'header')
     return { label: `the ${place === 'query' ? 'query parameter' : place} ${name}`, header: undefined };
   const label = `the header ${String(name).toLowerCase()}`;
-  return { label, header: isFieldName(String(name)) ? { name: String(name).toLowerCase() } : undefined };
+  return { label, header: isFreeHeader(String(name)) ? { name: String(name).toLowerCase() } : undefined };
 }
 
 /** Headers that only the client may set. `__proto__` cannot be a key of an object. */
 const clientHeaders = /^(accept|accept-encoding|content-type|cookie|host|proxy-.*|user-agent|__proto__)$/i;
 
 /** Returns true if a description may require a header with this name. @see RFC 9110, 5.1 */
-export function isFieldName(name: string): boolean {
+export function isFreeHeader(name: string): boolean {
   return isHttpToken(name) && !isConnectionHeader(name) && !clientHeaders.test(name);
 }

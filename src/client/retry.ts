@@ -54,7 +54,7 @@ export function retryDelayMs(retry: number, retryAfterMs = 0, random = Math.rand
  * @param nowMs the local time, for a response without a Date.
  * @see RFC 9110, 10.2.3
  */
-export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
+export function retryAfterMsOf(headers: HttpHeaders, nowMs: number): number | undefined {
   const text = headers['retry-after']?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
   const untilMs = headerDate(headers, 'retry-after');

@@ -15,7 +15,7 @@ import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseErrorOf } from './call-error.ts';
 import { readResult, senderOf } from './read-answer.ts';
-import { permittedDelayMs, retryAfter } from './retry.ts';
+import { permittedDelayMs, retryAfterMsOf } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
 /** A call that got no answer. */
@@ -114,7 +114,7 @@ async function makeAttempt(
       error: next instanceof CliError ? next : error,
       sender: failure && senderOf(failure, call.operation),
       requestId: requestId && service.secrets.mask(requestId),
-      retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
+      retryAfterMs: failure && retryAfterMsOf(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
       const retry = response && !failure ? undefined : nextAttempt(call, attempt, mostMs - elapsedMs);

@@ -263,8 +263,8 @@ function isValue(operation: Operation, record: JsonObject, name: string, expecte
   return areTexts ? foldCase(actual) === foldCase(expected) : actual === expected;
 }
 
-/** Collects the records of a list, by our names. */
-export async function collectFields<Members>(
+/** Collects the records of a list, each as its fields by our names. */
+export async function collectRecords<Members>(
   pages: AsyncIterable<readonly ServiceRecord<Members>[]>,
 ): Promise<Members[]> {
   const all: Members[] = [];

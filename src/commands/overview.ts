@@ -4,7 +4,7 @@ import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
-import { collectFields } from '../client/whole-list.ts';
+import { collectRecords } from '../client/whole-list.ts';
 import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
@@ -72,7 +72,7 @@ const orderColumns: readonly Column<Row>[] = [
 async function readOverview(client: Client, below: number) {
   const { contract } = client;
   const readPart = async <K extends ListId>(id: K): Promise<Result<K>[] | undefined> =>
-    contract.operations.has(id) ? collectFields(client.list(id, {}, { needsWhole: true })) : undefined;
+    contract.operations.has(id) ? collectRecords(client.list(id, {}, { needsWhole: true })) : undefined;
   const [pets, inventory, orders] = await Promise.all([
     readPart('listPets'),
     readPart('listInventory'),

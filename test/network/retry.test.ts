@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
 import { isPerhapsApplied } from '../../src/client/answer-table.ts';
 import { senderOf } from '../../src/client/read-answer.ts';
-import { permittedDelayMs, retryAfter } from '../../src/client/retry.ts';
+import { permittedDelayMs, retryAfterMsOf } from '../../src/client/retry.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
@@ -37,7 +37,7 @@ test.each([
   ['Thu, 31 Dec 2026 23:59:59 GMT', 0],
 ])('Retry-After %s is compared with the Date of its response', (value, ms) => {
   const headers = { 'retry-after': value, date: new Date(now).toUTCString() };
-  for (const skewMs of [-300_000, 0, 300_000]) expect(retryAfter(headers, now + skewMs)).toBe(ms);
+  for (const skewMs of [-300_000, 0, 300_000]) expect(retryAfterMsOf(headers, now + skewMs)).toBe(ms);
 });
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
   ['1.5', undefined],
   ['', undefined],
 ])('Retry-After %s is %s ms', (value, ms) => {
-  expect(retryAfter({ 'retry-after': value }, now)).toBe(ms);
+  expect(retryAfterMsOf({ 'retry-after': value }, now)).toBe(ms);
 });
 
 const lost = {
