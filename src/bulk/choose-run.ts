@@ -16,7 +16,6 @@ import { requireSameService } from './same-service.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
-/** A command that continues a run. */
 export type Continuation = 'resume' | 'undo';
 
 /**
@@ -72,7 +71,6 @@ export function findOtherRun(
   return runsOnTarget(list, run.header.target).find((other) => other !== run && canContinue(other));
 }
 
-/** Returns the error of a run that must not be resumed. */
 function resumeErrorOf(context: CommandFlags, list: RunList, run: Run): UsageError | undefined {
   const { id, undo } = run;
   if (undo)
@@ -108,7 +106,6 @@ function undoOfUndoError(id: string, undone: string): UsageError {
   );
 }
 
-/** Returns the error of a run that cannot be undone. */
 function undoErrorOf(context: CommandFlags, { id, header }: Run): UsageError | undefined {
   const { kind, noun } = header;
   if (runKinds[kind].canBeUndone) return undefined;

@@ -10,7 +10,6 @@ export type UnwrittenPart = 'rejects' | 'end' | 'journal';
 
 interface FollowUp {
   readonly command: string;
-  /** A hint that contains the command. */
   readonly hint: string;
 }
 
@@ -56,7 +55,6 @@ export function followUpOf(
   return settleFollowUp(context, runId, names, findCommand);
 }
 
-/** The most rows that a command names. */
 const maxNames = 10;
 
 /**

@@ -21,7 +21,7 @@ const linesAtOnce = 1000;
 
 /**
  * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. If its first plan cannot be written,
- * a new run is given up. If a later line cannot be written, the run in memory is changed all the same, so that the report is complete.
+ * a new run is given up. If a later mark or outcome cannot be written, the run in memory is changed all the same, so that the report is complete.
  */
 export class Journal {
   readonly begin: RunBegin;
@@ -92,11 +92,12 @@ export class Journal {
     });
   }
 
-  /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
+  /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file is no longer at its path. */
   sync(): void {
     this.attempt(() => {
       syncFile(this.file);
-      if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
+      const [{ dev, ino }, found] = [fstatSync(this.file), statSync(this.path, { throwIfNoEntry: false })];
+      if (found?.ino !== ino || found.dev !== dev) throw new Error('it was removed or replaced');
     });
   }
 

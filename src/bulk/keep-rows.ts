@@ -34,7 +34,6 @@ function rowsOfMark({ rowsToWrite, concurrency, canReadEach }: KeeperOptions, fr
   return rows;
 }
 
-/** Keeps the rows of a session. */
 interface SessionKeeper extends Required<RowKeeper<RunRow>> {
   /** `ended`: the number of all rows that have an outcome. */
   readonly counts: { readonly ended: number; readonly failed: number; readonly unknown: number };
@@ -47,7 +46,6 @@ const saveEveryMs = 1000;
 
 interface KeeperOptions {
   readonly rowsToWrite: readonly RunRow[];
-  /** The most rows at a time. */
   readonly concurrency: number;
   /** As in `Abilities`. */
   readonly canReadEach: boolean;

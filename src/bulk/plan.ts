@@ -21,6 +21,8 @@ export interface Plan {
   readonly rowsToWrite: readonly RunRow[];
   /** The invalid records, in the first plan of a run. */
   readonly invalid: readonly InvalidRecord[];
+  /** Why the inventory entries that are deleted with pets could not be read, a clause. */
+  readonly whyNoEntries: string | undefined;
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
@@ -67,8 +69,8 @@ export async function planRun(
     onRead();
   });
   const rowsToWrite = rows.filter((row) => !outcomeOf(row));
-  if (entries) await readEntries(entries, rowsToWrite, concurrency);
-  return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [] };
+  const whyNoEntries = entries && (await readEntries(entries, rowsToWrite, concurrency));
+  return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [], whyNoEntries };
 }
 
 /** Returns the outcome of a row that no reading can decide. */
@@ -186,18 +188,20 @@ async function readListed(port: RecordPort, rows: readonly RowWithId[], take: Ta
   return { unclear: unread.filter((row) => !isAbsent(row)), absent: unread.filter(isAbsent) };
 }
 
-/** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
+/** Reads the counts of the inventory entries that go with pets. Returns why it could not, if so. */
 async function readEntries(
   inventory: RecordPort,
   pets: readonly RunRow[],
   concurrency: number,
-): Promise<void> {
+): Promise<string | undefined> {
   try {
     await readAll(inventory, pets.filter(hasId), concurrency, (row, record) => {
       if (record) row.entryCount = record.fields.quantity;
     });
+    return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
+    return error.message;
   }
 }
 

@@ -187,7 +187,6 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 const noJournalHint =
   'check the records: without its journal the run can be neither resumed nor undone, and petstore does not know what it booked';
 
-/** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
   const { run, rows, stop, rejects, unwritten } = report;
   if (unwritten?.part === 'journal') return noJournalHint;

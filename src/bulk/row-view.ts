@@ -188,6 +188,11 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
       `this also deletes ${countText(withEntry.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
     ]);
   }
+  if (plan.whyNoEntries !== undefined)
+    notices.push([
+      'warning',
+      `the counts that are deleted with these pets are not known: ${plan.whyNoEntries}`,
+    ]);
   const booked = rows.filter((row) => row.state.kind === 'booked');
   const bookings = new Set(booked.map(({ state }) => reasonOf(state)?.message ?? ''));
   if (booked.length > 0)

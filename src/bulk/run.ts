@@ -139,7 +139,6 @@ export interface Run extends RunBegin, Readonly<RunNumbers> {
    * `partly undone`: it has left rows alone.
    */
   readonly state: 'open' | 'finished' | 'undone' | 'partly undone';
-  /** The last undo of the run, if there is one. */
   readonly undo: Run | undefined;
 }
 

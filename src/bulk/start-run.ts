@@ -29,11 +29,10 @@ interface RunParts {
   readonly noun: NounName;
   readonly input: CheckedInput<RunRow>;
   readonly flags: RunFlags;
-  /** The number of a delivery. */
   readonly delivery?: string | undefined;
 }
 
-/** Reads a whole input. */
+/** Reads and checks the rows of an input that belong to the shard. */
 export async function readCheckedInput<Row extends InputRow>(
   context: Context,
   path: string,

@@ -247,6 +247,14 @@ test('an undo of a create names the counts that go, and removes no record that h
   expect(await shop.report('undo r1 --yes')).toMatchObject(undone);
 });
 
+test('a delete says if the counts that go with the pets cannot be read', async () => {
+  await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
+  shop.write('gone.csv', 'id\n1\n');
+  shop.misbehave = ({ path }) => (path.startsWith('/store/inventory') ? refusal(500) : undefined);
+  const { stderr } = await shop.run('pets delete --from gone.csv --yes --retries 0');
+  expect(stderr).toContain('warning: the counts that are deleted with these pets are not known: ');
+});
+
 test('a create is resumed after a later run, because it replaces nothing', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nRex,1\nLuna,1\n');
