@@ -54,7 +54,7 @@ export interface Operation {
   readonly hidesTryIt: boolean;
   /** `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own description. */
   readonly source: 'stated' | 'chosen' | 'bound';
-  /** A bound operation has none. */
+  /** A valid call, for the document. A bound operation has none. */
   readonly example?: Example | undefined;
 }
 

@@ -194,7 +194,7 @@ const messageFields = ['message', 'detail', 'error_description', 'msg', 'reason'
 const faultFields = ['message', 'detail', 'details', 'errors', 'violations', 'invalid-params', 'issues'];
 
 /** Returns the message in a body: `{code, message, status}`, problem details (RFC 9457), or what frameworks send. */
-export function messageIn(value: JsonValue | undefined): string | undefined {
+function messageIn(value: JsonValue | undefined): string | undefined {
   if (isText(value)) return value;
   if (!isJsonObject(value)) return undefined;
   const lists = faultFields.map((name) => value[name]).filter((each) => typeof each === 'object' && each);

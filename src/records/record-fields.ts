@@ -166,7 +166,7 @@ export function shipMoment({ shipDate }: RecordOf<'orders'>): number {
 export type IdOrName = bigint | string;
 
 /** Returns true if a text is meant as an id and not as a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id. */
-export function isIdText(text: string): boolean {
+function isIdText(text: string): boolean {
   return /^[\d\s.,+-]*$/.test(text);
 }
 

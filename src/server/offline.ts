@@ -13,10 +13,7 @@ import { printStore, readStore, versionOf } from './store-file.ts';
  * @param file the file of the store, or `:memory:` for a store that is kept nowhere.
  * @throws InputError if the file does not hold a store; the file stays as it is.
  */
-export async function createOfflineTransport(
-  file: string,
-  options: SharedStoreOptions = {},
-): Promise<Transport> {
+export async function createOfflineTransport(file: string, options: SharedStoreOptions): Promise<Transport> {
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, options);
   await sharedStore?.open();
   const owner = sharedStore ?? { current: seedStore() };
@@ -57,7 +54,7 @@ function sendTo(sharedStore: SharedStore, app: (request: HttpRequest) => HttpRes
 
 interface SharedStoreOptions {
   /** The longest wait for another process that holds the file. */
-  readonly lockWaitMs?: number;
+  readonly lockWaitMs: number;
   /** True if changes are answered before they are saved, because the caller saves many at once. */
   readonly isSavedByCaller?: boolean;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hintOf } from '../../src/client/call-error.ts';
-import { messageIn } from '../../src/client/read-answer.ts';
+import { readErrorBody } from '../../src/client/read-answer.ts';
 import { transportError } from '../../src/client/transport/response.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
@@ -76,7 +76,9 @@ test.each([
   ['{"title":"Not valid","errors":{"Name":["is required"]}}', 'Not valid: {"Name":["is required"]}'],
   ['{"error":"Bad Request","message":["name is short"]}', 'Bad Request: ["name is short"]'],
   ['{"detail":[{"loc":["name"],"msg":"missing"}]}', '[{"loc":["name"],"msg":"missing"}]'],
-])('the message in %s is %s', (body, message) => expect(messageIn(JSON.parse(body))).toBe(message));
+])('the message in %s is %s', (body, message) => {
+  expect(readErrorBody({ status: 400, headers: {}, body }, 'service', String).message).toBe(message);
+});
 
 test('the error of the embedded store names a path, not an address', async () => {
   const { stderr } = await runCli('pets get 999 --offline --json');

@@ -10,6 +10,7 @@ import type { Store } from '../../src/server/store.ts';
 import { printStore, readStore } from '../../src/server/store-file.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
+const options = { lockWaitMs: 10_000 };
 let folder: string;
 let file: string;
 
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 
 async function send(method: string, path: string, body?: string): Promise<HttpResponse> {
-  return sendTo(await createOfflineTransport(file), method, path, body);
+  return sendTo(await createOfflineTransport(file, options), method, path, body);
 }
 
 function sendTo(
@@ -35,7 +36,7 @@ function sendTo(
 const rex = '{"name":"Rex","categoryId":1}';
 
 test('a transport finds what another has written since, in a file that only its owner may read', async () => {
-  const transport = await createOfflineTransport(file);
+  const transport = await createOfflineTransport(file, options);
   expect((await send('POST', '/pets', rex)).status).toBe(201);
   const { body } = await sendTo(transport, 'GET', '/pets/26');
   expect(parseJson(String(body))).toMatchObject({ name: 'Rex' });
@@ -63,7 +64,7 @@ test('ids are not assigned again after a restart, and keep every digit in the fi
 });
 
 test('timers and signals have their turn while requests are answered', async () => {
-  const transport = await createOfflineTransport(':memory:');
+  const transport = await createOfflineTransport(':memory:', options);
   let isStopped = false;
   setTimeout(() => {
     isStopped = true;
@@ -82,7 +83,7 @@ test.each([
   ['reset', () => replaceStore(file, seedStore(), 1000)],
   ['removed', () => rm(file)],
 ])('a transport refuses a store that was %s meanwhile', async (_, replace) => {
-  const transport = await createOfflineTransport(file);
+  const transport = await createOfflineTransport(file, options);
   await replace();
   const refusal = { kind: 'failed', message: expect.stringContaining('was replaced') };
   await expect(sendTo(transport, 'GET', '/pets/1')).rejects.toMatchObject(refusal);
@@ -112,7 +113,7 @@ test.each([
 });
 
 test('if the file cannot be written, the store does not change', async () => {
-  const transport = await createOfflineTransport(file);
+  const transport = await createOfflineTransport(file, options);
   const state = join(folder, 'state');
   await rename(state, `${state}.away`);
   await writeFile(state, '');
