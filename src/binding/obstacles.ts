@@ -132,7 +132,7 @@ function shapeObstacle(
   const flagsWith = (nameOf: (index: number) => string | undefined) =>
     lacking.map((field, index) => `--map ${tableOperation.noun}.${field}=${nameOf(index)}`).join(' ');
   if (meant.length < lacking.length) {
-    const hint = `its ${label} has ${joinFirst([...shape.fields.keys()], 12)}: say which is meant with ${flagsWith(() => '<field>')}`;
+    const hint = `its ${label} has ${joinFirst([...shape.fields.keys()], 12)}: name the field that is meant with ${flagsWith(() => '<field>')}`;
     return { why, hint };
   }
   const flags = flagsWith((index) => meant[index]);

@@ -80,7 +80,7 @@ export function toParameters(operation: DocumentOperation, tableOperation: Table
 
 /**
  * Makes a parameter of the contract. The program fills it at each call, or it always has the same value. A parameter with a fixed value
- * is called `query name` or `header name`, so that none of our names means two parameters.
+ * is called `query name` or `header name`, so that it cannot be mistaken for a parameter of ours.
  *
  * @returns undefined if the parameter is left out, `unknown` if it is required and the program has no value for it.
  */

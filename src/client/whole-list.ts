@@ -200,7 +200,8 @@ function narrowedEnd({ parameters }: Operation, query: Filters): CutEnd | undefi
       place === 'query' && name !== 'limit' && serviceDefault !== undefined && query[name] === undefined,
   );
   if (!narrowing) return undefined;
-  return { kind: 'cut', why: `it has only those with ${narrowing.wireName} ${narrowing.serviceDefault}` };
+  const { wireName, serviceDefault } = narrowing;
+  return { kind: 'cut', why: `it has only the records with ${wireName} ${serviceDefault}` };
 }
 
 const largestPage = 1000;

@@ -21,13 +21,7 @@ test.each<Row>([
   [
     'categories create --name x',
     { status: 500, body: refused },
-    {
-      message: 'try later',
-      code: 'busy',
-      status: 500,
-      retryable: false,
-      applied: 'unknown',
-    },
+    { message: 'try later', code: 'busy', status: 500, retryable: false, applied: 'unknown' },
     'before you run it again, check what was written',
   ],
   ...['categories list', 'inventory set 1 5'].map(

@@ -151,7 +151,10 @@ test.each([
     'pets.id=name',
     'hint":"listPets is not bound: GET /pets does not fit: its Pet has the field name as a string',
   ],
-  ['listOrders=GET /pets', 'hint":"its Pet has id, name: say which is meant with --map orders.petId=<field>'],
+  [
+    'listOrders=GET /pets',
+    'hint":"its Pet has id, name: name the field that is meant with --map orders.petId=<field>',
+  ],
   [
     'pets.category=kind',
     'there is no such field","code":"invalid_flag","hint":"the fields are pets.id, pets.name',

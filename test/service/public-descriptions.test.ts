@@ -51,7 +51,7 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
   const flags = '--name Rex --category 3 --status available --field photoUrls=[]';
   expect(await data(`pets create ${flags}`)).toEqual(rex);
   expect(await done('pets list')).toMatch(/^ *1 +Rex +3 +available$/m);
-  expect((await run('pets list')).stderr).toContain('it has only those with status available');
+  expect((await run('pets list')).stderr).toContain('it has only the records with status available');
   expect(await data('pets list --status sold')).toEqual([]);
   expect(await data('pets list --status available --category 3')).toEqual([rex]);
   expect(await data('pets list --category 4 --status available')).toEqual([]);

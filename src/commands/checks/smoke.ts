@@ -48,7 +48,7 @@ const smokeFlags = {
     offers: checkNames,
     isList: true,
   }),
-  skip: values('--skip <glob>', 'leave these checks out; can be repeated', {
+  skip: values('--skip <glob>', 'leave these checks out; reach always runs; can be repeated', {
     offers: checkNames,
     isList: true,
   }),
