@@ -2,7 +2,7 @@ import { type CommandFlags, type Context, followUpCommand } from '../context.ts'
 import { UsageError } from '../process/errors.ts';
 import { isOpen, type RunList, requireReadableRuns, requireRun, runsOnTarget } from './list-runs.ts';
 import {
-  areDisjoint,
+  areDisjointShards,
   isSameTarget,
   openRowCount,
   type Run,
@@ -95,7 +95,9 @@ function findLaterRun(list: RunList, run: Run): Run | undefined {
   if (!setsValues(run.header) || openRowCount(run) === 0) return undefined;
   return runsOnTarget(list, target).find(
     ({ planNumber, header }) =>
-      planNumber > run.planNumber && header.noun === noun && !areDisjoint(header.flags.shard, flags.shard),
+      planNumber > run.planNumber &&
+      header.noun === noun &&
+      !areDisjointShards(header.flags.shard, flags.shard),
   );
 }
 

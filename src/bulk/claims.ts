@@ -3,7 +3,7 @@ import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunList, readLog, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { findRow, idOfRow, isLeft, isPerhapsWritten, isTakenBack, type RunRow, rowName } from './run-row.ts';
+import { findRow, idOfRow, isLeft, isTakenBack, mayBeWritten, type RunRow, rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may decide rows of a run, whatever the records show. Such an outcome is a claim.
@@ -118,7 +118,6 @@ function ownPlanNumber(row: RunRow, undoneRow: RunRow | undefined): number | und
   return row.intent.kind === 'add' ? undefined : undoneRow?.planNumber;
 }
 
-/** Returns the claim of a run that has booked the same record for the same delivery. */
 function claimOfBooking({ id, started }: Run, row: Row, otherRow: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || otherRow.intent.kind !== 'add') return undefined;
@@ -134,7 +133,6 @@ function signed(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
-/** Reads the rows of a run by the ids of their records. */
 async function readRowsById(
   list: RunList,
   id: string | undefined,
@@ -150,7 +148,7 @@ function claimOnUndo(
   undoRow: RunRow | undefined,
 ): Outcome | undefined {
   const { canBeUndone } = runKinds[header.kind];
-  if (isTakenBack(undoRow) || !canBeUndone || !isPerhapsWritten(laterRow)) return undefined;
+  if (isTakenBack(undoRow) || !canBeUndone || !mayBeWritten(laterRow)) return undefined;
   const fact = `run ${id} has written this record since`;
   // Somebody has changed the record after that run, so the undo of that run would not help.
   if (undoRow?.state.kind === 'failed' && !isLeft(undoRow))

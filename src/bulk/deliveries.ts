@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import { isOpen, type RunList, requireReadableRuns, runsOnTarget, unreadableOn } from './list-runs.ts';
 import {
-  areDisjoint,
+  areDisjointShards,
   isSameTarget,
   type Run,
   type RunHeader,
@@ -43,7 +43,7 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
   for (const run of flags.again ? [] : runs) {
     const latestRun = run.undo ?? run;
     const { shard } = run.header.flags;
-    if (isOpen(latestRun) && !areDisjoint(shard, flags.shard)) {
+    if (isOpen(latestRun) && !areDisjointShards(shard, flags.shard)) {
       const { log } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,

@@ -3,7 +3,7 @@ import { type CommandFlags, followUpCommand, showCommand } from '../context.ts';
 import { countText, flagName } from '../process/text.ts';
 import { isOpen } from './list-runs.ts';
 import { type Run, shardName } from './run.ts';
-import { isAddedByService, type RunRow, rowName, waitOf } from './run-row.ts';
+import { awaitedBy, isAddedByService, type RunRow, rowName } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';
@@ -31,17 +31,17 @@ export function followUpOf(
   // The file of rejects could not be written, so the user names another.
   if (unwritten === 'rejects') return continueWith(...again, '--rejects', '<file>');
   const openRows = rows.flatMap((row) => {
-    const wait = waitOf(row);
+    const wait = awaitedBy(row);
     return wait === undefined ? [] : [{ row, wait }];
   });
   // A resume would send the next count to a service that adds.
   const added = rows.find(isAddedByService);
-  if (added) return settleFollowUp(context, id, [rowName(added)]);
+  if (added) return byHandFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
   if (!first || openRows.some(({ wait }) => wait === 'resume')) {
     const { command, hint } = continueWith(...again);
     if (!first || openRows.some((open) => open.row.state.kind !== 'unknown')) return { command, hint };
-    const byHand = settleFollowUp(context, id, [rowName(first)]);
+    const byHand = byHandFollowUp(context, id, [rowName(first)]);
     return { command, hint: `${hint}; if it stays unknown, ${byHand.hint}` };
   }
   const waits = openRows.map(({ row, wait }) =>
@@ -52,7 +52,7 @@ export function followUpOf(
   const findCommand =
     runId === id && first.id === undefined ? showCommand(context, nouns[noun], first) : undefined;
   const names = waits.flatMap((wait) => (wait.run === runId ? (wait.row ?? []) : []));
-  return settleFollowUp(context, runId, names, findCommand);
+  return byHandFollowUp(context, runId, names, findCommand);
 }
 
 const maxNames = 10;
@@ -63,7 +63,7 @@ const maxNames = 10;
  * @param rows their names: see `rowName`.
  * @param findCommand the command that finds the record of the first row, if its id is unknown.
  */
-export function settleFollowUp(
+export function byHandFollowUp(
   context: CommandFlags,
   run: string,
   [first = '', ...others]: readonly string[],
@@ -79,7 +79,7 @@ export function settleFollowUp(
     findCommand === undefined ? `look at the ${records}, then` : `look for the record: ${findCommand}; then`;
   const otherCount = others.length + 1 - names.length;
   const rest =
-    otherCount > 0 ? `; ${countText(otherCount, 'more row waits', 'more rows wait')} for that` : '';
+    otherCount > 0 ? `; ${countText(otherCount, 'more row', 'more rows')} must be settled too` : '';
   return { command, hint: `${firstStep} say what happened: ${command}, or the same with --as failed${rest}` };
 }
 

@@ -159,5 +159,5 @@ function stopErrorOf({ outcome, error }: SettleResult, count: number, limit: num
   if (isFatal) return error;
   if (count < limit) return undefined;
   const failures = countText(count, 'write has failed or is unknown', 'writes have failed or are unknown');
-  return new CliError('partial', `${failures}, and --max-errors is ${limit}`);
+  return new CliError('partial', `${failures}, which is the limit of --max-errors`);
 }

@@ -15,7 +15,6 @@ import { failureText, groupFailures } from './row-view.ts';
 import { type RowCounts, type Run, rowCountOf, runKinds, runName, shardName, targetName } from './run.ts';
 import { idOfRow, type RunRow, rowName, rowStates } from './run-row.ts';
 
-/** A run after a session, and what the session did. */
 export interface Report {
   readonly run: Run;
   readonly rows: readonly RunRow[];

@@ -3,9 +3,9 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { InvalidRecord } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
-import { isLeft, isPerhapsWritten, type RunRow, rowStates } from './run-row.ts';
+import { isLeft, mayBeWritten, type RunRow, rowStates } from './run-row.ts';
 
-/** One of `count` parts of a file. Every row is in exactly one part: see `shardOf`. The part `3/3` has the index 0. */
+/** One of `count` parts of a file. Every row is in exactly one part: see `shardIndexOf`. The part `3/3` has the index 0. */
 const shard = v.object({ index: v.number(), count: v.number() });
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
@@ -94,7 +94,7 @@ export function runName({ name, undoes }: RunHeader): string {
 }
 
 /** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
-export function shardOf(id: bigint, count: number): number {
+export function shardIndexOf(id: bigint, count: number): number {
   return hashOf(String(id)) % count;
 }
 
@@ -104,7 +104,7 @@ export function shardName({ index, count }: Shard): string {
 }
 
 /** Returns true if two shards share no row: they are different parts of the same number of parts. */
-export function areDisjoint(a: Shard | undefined, b: Shard | undefined): boolean {
+export function areDisjointShards(a: Shard | undefined, b: Shard | undefined): boolean {
   return a !== undefined && b !== undefined && a.count === b.count && a.index !== b.index;
 }
 
@@ -204,7 +204,7 @@ export function numbersOf({ header, rows, invalid, planNumber, rejects }: RunLog
   for (const row of rows) {
     counts[row.state.kind] += 1;
     if (isLeft(row)) leftCount += 1;
-    if (isPerhapsWritten(row)) perhapsWrittenCount += 1;
+    if (mayBeWritten(row)) perhapsWrittenCount += 1;
   }
   return { counts, leftCount, perhapsWrittenCount, planNumber, rejects };
 }

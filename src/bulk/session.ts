@@ -16,7 +16,7 @@ import { countText, durationText } from '../process/text.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
-import { settleFollowUp } from './follow-up.ts';
+import { byHandFollowUp } from './follow-up.ts';
 import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
@@ -168,8 +168,8 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     const { status } = error.details;
     const { isOutage, pauses } = statusRule(status);
     if (status === undefined || isOutage || pauses) throw error;
-    const { hint } = settleFollowUp(context, runs.run.id, ['<id>']);
-    throw error.with({ hint: `if it can never be read, ${hint}` });
+    const { hint } = byHandFollowUp(context, runs.run.id, ['<id>']);
+    throw error.with({ hint: `if the record can never be read, ${hint}` });
   }
 }
 

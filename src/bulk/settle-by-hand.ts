@@ -5,7 +5,7 @@ import { countText } from '../process/text.ts';
 import type { Reason } from '../writes/reasons.ts';
 import { doubtOf, type Outcome } from '../writes/row.ts';
 import { endSession } from './end-session.ts';
-import { followUpOf, settleFollowUp } from './follow-up.ts';
+import { byHandFollowUp, followUpOf } from './follow-up.ts';
 import { Journal } from './journal.ts';
 import { listRuns, readHeader, readLog, requireRun } from './list-runs.ts';
 import { numbersOf, openRowCount } from './run.ts';
@@ -49,7 +49,7 @@ export async function settleByHand(
   if (unknown && undoes !== undefined)
     throw new UsageError(
       `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
-      settleFollowUp(context, undoes, [rowName(unknown)]).hint,
+      byHandFollowUp(context, undoes, [rowName(unknown)]).hint,
     );
   using journal = new Journal(list.folder, run, log);
   journal.append(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row: row.line, outcome })));

@@ -9,7 +9,7 @@ import { requireFreeDelivery } from './deliveries.ts';
 import { isOpen, listRuns, runsOnTarget } from './list-runs.ts';
 import { toRunJson } from './report.ts';
 import {
-  areDisjoint,
+  areDisjointShards,
   createLog,
   numbersOf,
   type RunFlags,
@@ -17,7 +17,7 @@ import {
   type RunLog,
   rowCountOf,
   runName,
-  shardOf,
+  shardIndexOf,
 } from './run.ts';
 import type { RunRow } from './run-row.ts';
 import { routesOf } from './same-service.ts';
@@ -39,7 +39,7 @@ export async function readCheckedInput<Row extends InputRow>(
   layout: RowLayout<Row>,
   { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
 ): Promise<CheckedInput<Row>> {
-  const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
+  const isSelected = shard ? (key: bigint) => shardIndexOf(key, shard.count) === shard.index : undefined;
   return readRows(await readInputFile(context.io, path), layout, { skipInvalid, isSelected });
 }
 
@@ -85,7 +85,8 @@ export async function startRun(
     await requireFreeDelivery(context, list, header);
     const [lastRun] = runsOnTarget(list, header.target);
     const isShared =
-      lastRun?.header.noun === header.noun && !areDisjoint(lastRun.header.flags.shard, header.flags.shard);
+      lastRun?.header.noun === header.noun &&
+      !areDisjointShards(lastRun.header.flags.shard, header.flags.shard);
     if (lastRun && isShared && isOpen(lastRun))
       await context.notice(
         'warning',

@@ -9,7 +9,7 @@ import { CliError } from '../process/errors.ts';
 import { ensureFolder, realFile } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type RunHeader, type Target, targetName } from './run.ts';
+import { areDisjointShards, type RunHeader, type Target, targetName } from './run.ts';
 
 /** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
 export function runFolderOf(io: Io): string {
@@ -83,7 +83,7 @@ export async function lockTarget(
       for (const file of await readdir(folder)) {
         const [, target, index, count] = lockNamePattern.exec(file) ?? [];
         const other = index === undefined ? undefined : { index: Number(index), count: Number(count) };
-        if (target !== gate || areDisjoint(shard, other)) continue;
+        if (target !== gate || areDisjointShards(shard, other)) continue;
         const holder = holderOf(join(folder, file.slice(0, -'.lock'.length)));
         if (holder) return holder;
       }

@@ -2,7 +2,7 @@ import { absentFields, type Contract } from '../api/contract.ts';
 import type { WriteVerb } from '../api/nouns.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { readFromList } from '../client/client.ts';
-import { attemptDetails } from '../client/judge-write.ts';
+import { writeDetails } from '../client/judge-write.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { followUpCommand, showCommand } from '../context.ts';
 import { CliError, messageOf } from '../process/errors.ts';
@@ -196,7 +196,7 @@ function judgeSettled(
       return [warn(`${step}: ${lastAttempt.reason?.message}`)];
     return attempts > 1 ? [flaky(`${step}: the write needed ${attempts} requests`)] : [];
   }
-  const details = { status: reason?.status, ...attemptDetails(lastAttempt) };
+  const details = { status: reason?.status, ...writeDetails(lastAttempt) };
   const { status } = details;
   const message = reason?.message ?? lastAttempt?.error?.message ?? 'it was not written';
   // The message of an answer that is not the service's begins with the status.

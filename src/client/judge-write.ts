@@ -107,7 +107,7 @@ export function codeOfError({ details: { noAnswer, code } }: CliError): Omit<Wri
 }
 
 /** Returns the request and the answer of a write, for the details of an error. */
-export function attemptDetails(
+export function writeDetails(
   write: JudgedWrite | undefined,
 ): Partial<Pick<ErrorDetails, 'method' | 'url' | 'status' | 'requestId'>> {
   if (!write) return {};

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../api/http.ts';
 import { fieldText, isFields, valueText } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
-import { attemptDetails } from '../client/judge-write.ts';
+import { writeDetails } from '../client/judge-write.ts';
 import { requestsOutput } from '../client/user-request.ts';
 import { showCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
@@ -148,7 +148,10 @@ function failedError(
 ): CliError {
   const { kind = 'failed', hint } = reasonRule(code);
   const subject = subjectOf(access, row);
-  if (kind === 'not-found') return error ?? new CliError(kind, `${subject} does not exist`);
+  if (kind === 'not-found') {
+    const missing = error ?? new CliError(kind, `${subject} does not exist`);
+    return hint === undefined ? missing : missing.with({ hint });
+  }
   if (kind === 'usage') return new UsageError(`${subject}: ${message}`);
   if (error && code !== 'stale') return error;
   const change = code === 'changed' ? ' was changed in the meantime' : '';
@@ -171,7 +174,7 @@ function unknownError(
   const text = `${subjectOf(access, row)}: ${message}${message.includes(sent) ? '' : `; ${sent}`}`;
   const look = showCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
-    ...attemptDetails(lastAttempt),
+    ...writeDetails(lastAttempt),
     ...error?.details,
     attempts,
     isPerhapsApplied: true,

@@ -140,7 +140,7 @@ function toWrite(action: PlannedWrite['action'], before: RecordValue, after: Rec
 /** Decides a row that sets or adds, and whose record does not exist. */
 function createMissing(value: RecordValue, { mayCreate, createsBy }: WriteAbilities): Decision {
   if (mayCreate) return toWrite('create', null, value);
-  if (isFields(value)) return toFailure('no_entry', 'there is no such record');
+  if (isFields(value)) return toFailure('no_record', 'there is no such record');
   const ways = createsBy
     ? ': check the id, or apply with --create-missing'
     : ', and the service offers no way to create one: check the id';

@@ -1,6 +1,6 @@
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isTransientError } from '../client/answer-table.ts';
-import { attemptDetails, codeOfError, type JudgedWrite } from '../client/judge-write.ts';
+import { codeOfError, type JudgedWrite, writeDetails } from '../client/judge-write.ts';
 import type { CliError, ErrorDetails } from '../process/errors.ts';
 import { applied, perhapsMadeText, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
@@ -92,8 +92,8 @@ export function endAsAnswered(state: State): Transition {
   if (isCreate || doubt || !isContradiction) return endWithoutSuccess(state);
   const contradiction =
     verdict === 'missing'
-      ? 'does not find the record that its readings show'
-      : 'refuses an ETag that it sent';
+      ? 'does not find the record, although its readings show it'
+      : 'refuses the ETag of its last reading';
   const age = reading?.record?.age === undefined ? '' : `; the reading is ${reading.record.age} s old`;
   const message = `the service ${contradiction}: a cache or a replica may have answered these readings${age}`;
   return endWithoutSuccess(state, { code: 'stale', message });
@@ -128,7 +128,7 @@ export function endWithoutSuccess(
   const { code, ...text } = why ?? lastAttempt?.reason ?? { code: 'unread', message: 'no answer came' };
   const error = doubt ? (lastAttempt?.error ?? cause) : (cause ?? lastAttempt?.error);
   const isTransient = reasonRule(code).isTransient || (error !== undefined && isTransientError(error));
-  const { status, requestId }: ErrorDetails = { ...cause?.details, ...attemptDetails(lastAttempt) };
+  const { status, requestId }: ErrorDetails = { ...cause?.details, ...writeDetails(lastAttempt) };
   const reason = { code, ...text, status, requestId, isTransient };
   return end(state, {
     outcome: doubt ? { kind: 'unknown', reason, doubt } : { kind: 'failed', reason },

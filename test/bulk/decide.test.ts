@@ -88,7 +88,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['does not exist', set(5), certain, null, noEntry],
     ['does not exist and cannot be created', set(5), certain, null, noWay, byNothing],
     ['does not exist and may be created', set(5), certain, null, 'create 5', mayCreate],
-    ['does not exist, and has several fields', set(rex), certain, null, `failed no_entry: ${noRecord}`],
+    ['does not exist, and has several fields', set(rex), certain, null, `failed no_record: ${noRecord}`],
     ['differs in outer spaces', set({ name: 'Rex' }), certain, { name: 'Rex ' }, 'write {"name":"Rex"}'],
     ['has a field that is to go', set({ note: undefined }), certain, { note: 'x' }, 'write {}'],
     ['leaves out the default', set({ status: 'available' }), certain, {}, 'unchanged', mayOmit],

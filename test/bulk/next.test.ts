@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isFields, type RecordValue } from '../../src/api/record-values.ts';
-import { waitOf } from '../../src/bulk/run-row.ts';
+import { awaitedBy } from '../../src/bulk/run-row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
@@ -342,13 +342,13 @@ test('an uncertain row that the service cannot show is for a person, not for a f
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
   const { outcome } = follow(add, [begin], { doubt: 'sent', situation });
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
-  expect(outcome && waitOf({ intent: add, state: outcome })).toBe('person');
+  expect(outcome && awaitedBy({ intent: add, state: outcome })).toBe('person');
 });
 
 test('an uncertain row that is then refused for good is for a person, one that may pass is for a resume', () => {
   const waitAfter = (status: number) => {
     const { outcome } = follow(set, [begin, read(5), answer('rejected', status)], { doubt: 'sent' });
-    return outcome && waitOf({ intent: set, state: outcome });
+    return outcome && awaitedBy({ intent: set, state: outcome });
   };
   expect([waitAfter(422), waitAfter(401)]).toEqual(['person', 'resume']);
 });
@@ -357,7 +357,7 @@ test('an uncertain row that is then refused for good is for a person, one that m
 test.each<[Intent, Verdict, last: Event, outcome: string, text?: string]>([
   [set, 'condition-failed', unread(400), 'unknown unread'],
   [set, 'condition-failed', read(10), 'applied'],
-  [set, 'condition-failed', read(5), 'failed stale', 'an ETag'],
+  [set, 'condition-failed', read(5), 'failed stale', 'the ETag'],
   [add, 'condition-failed', unread(400), 'unknown unread'],
   [add, 'condition-failed', read(10), 'unknown changed'],
   [remove, 'missing', unread(400), 'unknown unread'],

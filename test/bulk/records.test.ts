@@ -152,7 +152,7 @@ test('an undo names records whose ids no answer gave, and goes on with what a pe
   const run = await shop.report('pets create --from new.csv --yes --concurrency 1');
   expect(run).toMatchObject({ code: 3, applied: 1, unknown: 2 });
   expect(run.error?.hint).toMatch(
-    /^look for the record: petstore pets list --name Rex; then .*line:3=<id>.*; 1 more row waits for that$/,
+    /^look for the record: petstore pets list --name Rex; then .*line:3=<id>.*; 1 more row must be settled too$/,
   );
   const next = expect.stringContaining("runs settle r1 'line:3=<id>'");
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 1, failed: 2, next });

@@ -83,7 +83,7 @@ const stops: readonly Stop[] = [
       failed: 0,
       unknown: 3,
       unprocessed: 97,
-      stopped: '3 writes have failed or are unknown, and --max-errors is 3',
+      stopped: '3 writes have failed or are unknown, which is the limit of --max-errors',
     },
   },
   {
