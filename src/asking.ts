@@ -49,9 +49,11 @@ export async function confirmWrite(
   // Without a service to write to, the error of the client says so.
   if (dryRun || name === undefined) return;
   if (confirm !== undefined && confirm !== name)
-    throw new UsageError(`--confirm ${confirm}: this command writes to ${name}, nothing was written`, {
-      code: 'confirmation_needed',
-    });
+    throw new UsageError(
+      `--confirm ${confirm}: this command writes to ${name}, nothing was written`,
+      undefined,
+      'confirmation_needed',
+    );
   const isProtected = settings.get('protected') && !settings.offline;
   const asksYes = !yes && needsYes;
   if (isProtected && confirm === undefined) {
@@ -82,14 +84,11 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await openPrompt(context);
   if (prompt) return prompt;
-  throw new UsageError(`${what}: ${why}, and ${whyNotAsked(context)}`, {
-    hint: `use ${flags}`,
-    code: 'confirmation_needed',
-  });
+  throw new UsageError(`${what}: ${why}, and ${whyNotAsked(context)}`, `use ${flags}`, 'confirmation_needed');
 }
 
 function declinedError(what: string): UsageError {
-  return new UsageError(`not confirmed, nothing was written: ${what}`, { code: 'declined' });
+  return new UsageError(`not confirmed, nothing was written: ${what}`, undefined, 'declined');
 }
 
 /** Names the service in a question, or the embedded store. */

@@ -189,10 +189,11 @@ async function readCredential(
   const { setting } = tokenUse;
   switch (tokenUse.kind) {
     case 'insecure':
-      throw new UsageError(`${setting.label} is not sent: ${tokenUse.why}`, {
-        hint: 'use https, or set allow-insecure-http in the profile to send it anyway',
-        code: 'insecure',
-      });
+      throw new UsageError(
+        `${setting.label} is not sent: ${tokenUse.why}`,
+        'use https, or set allow-insecure-http in the profile to send it anyway',
+        'insecure',
+      );
     case 'withheld': {
       const whyNoCredential = `${setting.label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`;
       if (isWatchedByPerson(context)) await notice('note', whyNoCredential);

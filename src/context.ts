@@ -61,10 +61,11 @@ export function isWatchedByPerson({ io, flags }: Pick<Context, 'io' | 'flags'>):
 export function addressOf({ offline, baseUrl }: Settings, { basePath }: Contract): string {
   const address = offline ? embeddedOrigin : baseUrl;
   if (!address)
-    throw new UsageError('no service to call: no base URL is set', {
-      hint: 'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
-      code: 'no_target',
-    });
+    throw new UsageError(
+      'no service to call: no base URL is set',
+      'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
+      'no_target',
+    );
   return withBasePath(address, basePath);
 }
 

@@ -36,7 +36,7 @@ export const builtInContract: Contract = {
 /** The service lacks an operation, a parameter or a field that the command needs. */
 export class UnboundError extends UsageError {
   constructor(message: string, hint = 'see `petstore api operations --all`') {
-    super(message, { hint, code: 'unbound' });
+    super(message, hint, 'unbound');
   }
 }
 

@@ -64,7 +64,7 @@ function toBinding(description: Description, maps: Maps): Binding {
     } else {
       const isNear = operation && state === 'unbound';
       const why = isNear ? `${routeText(operation)} does not fit: ${obstacleText(match)}` : match.why;
-      if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`, { hint: match.hint });
+      if (mapped.has(id)) throw new UsageError(`--map ${id}: ${why}`, match.hint);
       missing.set(id, why);
     }
   }
@@ -97,7 +97,7 @@ function requireMappedField(
   const why = missing.get(list);
   throw new UsageError(
     `--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`,
-    why === undefined ? {} : `${list} is not bound: ${why}`,
+    why && `${list} is not bound: ${why}`,
   );
 }
 

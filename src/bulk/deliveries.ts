@@ -29,10 +29,8 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
   if (otherRun)
     throw new UsageError(
       `delivery ${delivery}: its run ${otherRun.id} wrote to ${targetName(otherRun.header.target)}, and this command goes to ${targetName(target)}; nothing was sent`,
-      {
-        hint: 'if both are the same service, use the binding and the tenant of that run; if they are two services, --again books the delivery here too',
-        code: 'other_profile',
-      },
+      'if both are the same service, use the binding and the tenant of that run; if they are two services, --again books the delivery here too',
+      'other_profile',
     );
   const runs = runsOfDelivery(list, target, delivery);
   const contract = await context.contract();
@@ -47,16 +45,15 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
       const { log } = await readSessionRuns(list, latestRun);
       throw new UsageError(
         `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
-        { hint: followUpOf(context, latestRun, log.rows)?.hint, code: 'unfinished_delivery' },
+        followUpOf(context, latestRun, log.rows)?.hint,
+        'unfinished_delivery',
       );
     }
     if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(run))
       throw new UsageError(
         `delivery ${delivery}: its run ${run.id} was shard ${shardName(shard)}; nothing was sent`,
-        {
-          hint: `give --shard <i>/${shard.count}: other machines may have booked the other shards`,
-          code: 'unfinished_delivery',
-        },
+        `give --shard <i>/${shard.count}: other machines may have booked the other shards`,
+        'unfinished_delivery',
       );
   }
 }

@@ -59,5 +59,5 @@ export function guardErrorOf(
 
 function guardError(message: string, wayOn: string): UsageError {
   const hint = `look at the plan with --dry-run; if this is intended, give ${wayOn}`;
-  return new UsageError(`${message}; nothing was sent`, { hint, code: 'guard' });
+  return new UsageError(`${message}; nothing was sent`, hint, 'guard');
 }

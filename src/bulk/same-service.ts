@@ -47,17 +47,19 @@ export function requireSameService(
   const { profile: other, routes, noun } = header;
   const difference = differenceOfRoutes(routes, routesOf(contract, noun));
   if (difference !== undefined)
-    throw new UsageError(`run ${id} was made with another binding; nothing was sent`, {
-      hint: `bind the service as it was: ${difference} was ${routes[difference]}`,
-      code: 'other_profile',
-    });
+    throw new UsageError(
+      `run ${id} was made with another binding; nothing was sent`,
+      `bind the service as it was: ${difference} was ${routes[difference]}`,
+      'other_profile',
+    );
   if (other === undefined || other === profile?.value || !profileNames.includes(other)) return;
   // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
   const setTenant = profile
     ? `: petstore config set tenant <name> --profile ${profile.value}`
     : ', in a profile of its own';
-  throw new UsageError(`run ${id} was made with the profile ${other}; nothing was sent`, {
-    hint: `if this is the same service, give --profile ${other}; else set a tenant for this service${setTenant}`,
-    code: 'other_profile',
-  });
+  throw new UsageError(
+    `run ${id} was made with the profile ${other}; nothing was sent`,
+    `if this is the same service, give --profile ${other}; else set a tenant for this service${setTenant}`,
+    'other_profile',
+  );
 }

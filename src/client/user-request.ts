@@ -52,10 +52,11 @@ export function requireSecure(headers: readonly Header[], baseUrl: string, secre
   const why = whyExposed(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
-  throw new UsageError(`${secret.givenBy}: ${secret.name} carries a credential, and ${why}`, {
-    hint: 'use https, or set allow-insecure-http in the profile to send it',
-    code: 'insecure',
-  });
+  throw new UsageError(
+    `${secret.givenBy}: ${secret.name} carries a credential, and ${why}`,
+    'use https, or set allow-insecure-http in the profile to send it',
+    'insecure',
+  );
 }
 
 /**

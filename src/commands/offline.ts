@@ -71,7 +71,7 @@ const reset = verb({
 /** @throws UsageError `file_exists`. @param name the file as the user named it. */
 function requireNew(file: string, name: string): void {
   if (existsSync(file))
-    throw new UsageError(`--to ${name}: the file exists`, { hint: 'name a new one', code: 'file_exists' });
+    throw new UsageError(`--to ${name}: the file exists`, 'name a new one', 'file_exists');
 }
 
 /** Reads all records. The lists that refer to pets come first, so that a pet that is created meanwhile is not missing. */

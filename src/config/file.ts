@@ -141,10 +141,11 @@ export function unknownProfileError(
   name: string,
   { givenBy, code }: { readonly givenBy?: string; readonly code?: UsageCode } = {},
 ): UsageError {
-  return new UsageError(`${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`, {
-    hint: 'see `petstore profile list`; `petstore profile create <name> --base-url <url>` creates one',
+  return new UsageError(
+    `${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`,
+    'see `petstore profile list`; `petstore profile create <name> --base-url <url>` creates one',
     code,
-  });
+  );
 }
 
 /** The absolute paths of the program's files. */

@@ -219,7 +219,8 @@ function chooseProfile(
     offline.source === url.source
       ? new UsageError(
           `${offline.givenBy} and ${url.givenBy} contradict each other: one names the embedded store, the other a service`,
-          { hint: 'give one of them', code: usageCodeOf(offline) },
+          'give one of them',
+          usageCodeOf(offline),
         )
       : undefined;
   return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };

@@ -5,7 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Notices } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { CliError, fileError, interruption, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, fileError, InputError, interruption, messageOf, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Stop } from '../process/signals.ts';
 import { sanitize, shellWord } from '../process/text.ts';
@@ -50,7 +50,7 @@ interface EditorContext extends Pick<Notices, 'notice'> {
  * changed text is not sent, the file stays, and a message names it.
  *
  * @returns the output of `send`, or a line that says that there was nothing to send.
- * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
+ * @throws InputError if the text is not valid when it is saved for the second time; and the errors of `send`.
  */
 export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<Output> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
@@ -114,8 +114,7 @@ async function editAndParse<Value>(
     } catch (error) {
       const problem = sanitize(messageOf(error), '\n');
       const [firstLine = ''] = problem.split('\n');
-      if (problemNote !== '')
-        throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, { code: 'invalid_input' });
+      if (problemNote !== '') throw new InputError(`${task}: ${firstLine.replace(/:$/, '')}`);
       // The place that a parser names is another one below these comments.
       const note = problem.replace(/ at line \d+, column \d+(?::\n.*)?$/s, '');
       problemNote = `${note.replace(/^/gm, '# error: ')}\n`;

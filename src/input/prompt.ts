@@ -72,7 +72,7 @@ async function answerTo<Value>(
   // the question settles within this turn of the event loop.
   const end = () =>
     setImmediate(() =>
-      inputEnd.abort(new UsageError('no answer: the input has ended', { code: 'declined' })),
+      inputEnd.abort(new UsageError('no answer: the input has ended', undefined, 'declined')),
     );
   const onHangup = () => inputEnd.abort(interruption('SIGHUP'));
   input.on('pause', end).on('end', end).on('error', onHangup);

@@ -43,9 +43,11 @@ export function toItem(text: string): JsonItem {
   try {
     return parseItem(text);
   } catch (error) {
-    throw new ValueError(`not valid JSON: ${messageOf(error).replace(' at line 1, column', ' at column')}`, {
-      rule: 'not valid JSON',
-    });
+    throw new ValueError(
+      `not valid JSON: ${messageOf(error).replace(' at line 1, column', ' at column')}`,
+      undefined,
+      'not valid JSON',
+    );
   }
 }
 

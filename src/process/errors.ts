@@ -127,18 +127,9 @@ export type UsageCode =
   | 'insecure'
   | 'file_exists';
 
-/** What a usage error says besides its message. */
-interface UsageDetails {
-  readonly hint?: string | undefined;
-  /** `invalid_flag` by default. */
-  readonly code?: UsageCode | undefined;
-}
-
 /** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
-  /** @param details a text is the hint. */
-  constructor(message: string, details: string | UsageDetails = {}) {
-    const { code = 'invalid_flag', hint } = typeof details === 'string' ? { hint: details } : details;
+  constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag') {
     super('usage', message, { hint, code });
   }
 }
@@ -151,9 +142,9 @@ export class ValueError extends UsageError {
   /** Errors with the same rule are reported together. By default the message, which has no value in it. */
   readonly rule: string;
 
-  constructor(message: string, details: string | (UsageDetails & { readonly rule?: string }) = {}) {
-    super(message, details);
-    this.rule = (typeof details === 'object' && details.rule) || message;
+  constructor(message: string, hint?: string, rule = message, code?: UsageCode) {
+    super(message, hint, code);
+    this.rule = rule;
   }
 }
 
@@ -171,8 +162,7 @@ export function parseAt<Value>(place: string, value: unknown, parse: () => Value
     const { message, details, rule } = error;
     const isShort = typeof value !== 'object' || value instanceof ExactNumber;
     const valueText = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
-    const placeDetails = { hint: details.hint, rule: `${place} ${rule}`, code };
-    throw new ValueError(`${place}${valueText}: ${message}`, placeDetails);
+    throw new ValueError(`${place}${valueText}: ${message}`, details.hint, `${place} ${rule}`, code);
   }
 }
 
@@ -192,7 +182,7 @@ export function quoteValue(value: unknown): string {
 /** A file, stdin, a variable of the environment or the config is not valid. */
 export class InputError extends UsageError {
   constructor(message: string, hint?: string) {
-    super(message, { hint, code: 'invalid_input' });
+    super(message, hint, 'invalid_input');
   }
 }
 

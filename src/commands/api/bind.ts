@@ -48,7 +48,8 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; nothing is stored`,
-      { hint: hintOfMatches(matches, routes), code: 'unbound' },
+      hintOfMatches(matches, routes),
+      'unbound',
     );
     const isShort = isText && [...matches.values()].every(({ operation }) => !operation);
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
