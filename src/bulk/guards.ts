@@ -1,7 +1,7 @@
+import { recordPlace } from '../input/read-rows.ts';
 import { UsageError } from '../process/errors.ts';
 import { groupDigits } from '../process/text.ts';
 import { changeOf, type Plan, valueBefore } from './plan.ts';
-import { placeOf } from './row-view.ts';
 import type { RunLog } from './run.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
@@ -44,7 +44,7 @@ export function guardErrorOf(
       count === null || count === undefined ? 'no entry' : groupDigits(Number(count)),
     );
     return guardError(
-      `${placeOf(format, line)} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
+      `${recordPlace(format, line)} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${groupDigits(maxDelta)}`,
       'a larger --max-delta',
     );
   }

@@ -2,7 +2,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { stockColumn } from '../input/field-columns.ts';
-import { type InvalidRecord, unitOf } from '../input/read-rows.ts';
+import { type InvalidRecord, recordPlace } from '../input/read-rows.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Printer } from '../output/printer.ts';
@@ -39,11 +39,6 @@ function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
   return { petId, id: recordId, before, after, change: changeOf(row), state, reason, line };
-}
-
-/** Names a row by its place in the input: `line 7`, or `record 7` of a JSON document. */
-export function placeOf(format: RunHeader['format'], line: number): string {
-  return `${unitOf(format)} ${line}`;
 }
 
 function toInvalidRow({ line, message }: InvalidRecord): PrintedRow {
@@ -239,5 +234,5 @@ export function failureText({ line, id, state }: RunRow, { noun, format }: RunHe
   const name = id === undefined ? '' : `, ${rowTerms(noun).subject} ${id}`;
   const { message = state.kind, requestId } = reasonOf(state) ?? {};
   const request = requestId === undefined ? '' : ` (request ${requestId})`;
-  return sanitize(`${placeOf(format, line)}${name}: ${message}${request}`);
+  return sanitize(`${recordPlace(format, line)}${name}: ${message}${request}`);
 }

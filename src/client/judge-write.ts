@@ -90,7 +90,7 @@ export function judgeFailure(
 ): JudgedWrite {
   if (!attempt || !(error instanceof CliError)) throw error;
   if (!isInterruption(error)) {
-    const reason = { ...codeOfError(error), message: error.message };
+    const reason = { ...reasonOfError(error), message: error.message };
     const stated = verdictOf(attempt);
     // Only a deletion that was sent twice can be the reason why its record is missing.
     const verdict = stated === 'missing' && id !== nouns[noun].operations.delete ? 'rejected' : stated;
@@ -102,7 +102,7 @@ export function judgeFailure(
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
-export function codeOfError({ details: { noAnswer, code } }: CliError): Omit<WriteReason, 'message'> {
+export function reasonOfError({ details: { noAnswer, code } }: CliError): Omit<WriteReason, 'message'> {
   return noAnswer ? { code: noAnswer } : { code: 'rejected', serviceCode: code };
 }
 
