@@ -96,8 +96,8 @@ export class Journal {
   sync(): void {
     this.attempt(() => {
       syncFile(this.file);
-      const [{ dev, ino }, found] = [fstatSync(this.file), statSync(this.path, { throwIfNoEntry: false })];
-      if (found?.ino !== ino || found.dev !== dev) throw new Error('it was removed or replaced');
+      const found = statSync(this.path, { throwIfNoEntry: false });
+      if (found?.ino !== fstatSync(this.file).ino) throw new Error('it was removed or replaced');
     });
   }
 
