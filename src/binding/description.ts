@@ -103,7 +103,7 @@ export function referentOf(reference: string, { label, document }: Description):
 }
 
 /** Follows the references in place of a value. Broken and circular references have no value. */
-export function follow(
+export function followReference(
   value: JsonValue | undefined,
   root: Description,
   chain: readonly string[] = [],
@@ -112,7 +112,7 @@ export function follow(
   if (reference === undefined) return value;
   return chain.includes(reference)
     ? undefined
-    : follow(referentOf(reference, root), root, [...chain, reference]);
+    : followReference(referentOf(reference, root), root, [...chain, reference]);
 }
 
 /** Lists the references within the document in a part of it and in their targets. Each occurs once. */

@@ -2,7 +2,7 @@ import { isPath } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { type Description, follow, listOf, objectOf } from './description.ts';
+import { type Description, followReference, listOf, objectOf } from './description.ts';
 import { isParameter, type PathForm, readPath } from './path-words.ts';
 import { Shape } from './schema.ts';
 import { readSecurity, type Security } from './security.ts';
@@ -56,7 +56,7 @@ type Place = Pick<DocumentOperation, 'method' | 'path' | 'pathItem' | 'operation
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
 export function operationsIn(root: Description) {
   const places = Object.entries(objectOf(root.document.paths)).flatMap(([path, value]): Place[] => {
-    const pathItem = objectOf(follow(value, root));
+    const pathItem = objectOf(followReference(value, root));
     return methods.flatMap((method) => {
       const operationObject = pathItem[method.toLowerCase()];
       return isJsonObject(operationObject) ? { method, path, pathItem, operationObject } : [];
@@ -75,11 +75,11 @@ function readOperation(place: Place, root: Description, security: Security): Doc
   const { operationId } = operationObject;
   const responses = Object.fromEntries(
     Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
-      const followed = follow(response, root);
+      const followed = followReference(response, root);
       return isJsonObject(followed) ? [[status, followed]] : [];
     }),
   );
-  const { content } = objectOf(follow(operationObject.requestBody, root));
+  const { content } = objectOf(followReference(operationObject.requestBody, root));
   const parameters = [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)];
   const { credential, why } = security.of(operationObject);
   return {
@@ -190,7 +190,7 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
   const parameters = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
     parameters.set(`path ${name}`, { name, in: 'path', required: true, shape: new Shape(undefined, root) });
-  for (const value of stated.map((parameter) => objectOf(follow(parameter, root)))) {
+  for (const value of stated.map((parameter) => objectOf(followReference(parameter, root)))) {
     const { name, in: place } = value;
     if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
@@ -199,7 +199,7 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
     const whole = jsonContent(value.content, root)?.shape ?? new Shape(value.schema, root);
     // A request sends one value of a list. The default of an item is not the default of the list.
-    const { default: _, ...item } = objectOf(follow(whole.keyword('items'), root));
+    const { default: _, ...item } = objectOf(followReference(whole.keyword('items'), root));
     const shape = whole.kind === 'array' ? new Shape(item, root) : whole;
     parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, shape });
   }

@@ -1,7 +1,7 @@
 import { isConnectionHeader, isHttpToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { type Description, follow, listOf, objectOf } from './description.ts';
+import { type Description, followReference, listOf, objectOf } from './description.ts';
 
 /** Where a request carries its token. */
 interface TokenPlace {
@@ -29,7 +29,7 @@ export function readSecurity(root: Description, operations: readonly JsonObject[
   const { components, security } = root.document;
   const schemes = objectOf(objectOf(components).securitySchemes);
   const placesOf = (names: readonly string[]) =>
-    names.flatMap((name) => tokenPlaceOf(follow(schemes[name], root)) ?? []);
+    names.flatMap((name) => tokenPlaceOf(followReference(schemes[name], root)) ?? []);
   // An operation may accept its token in several ways. Each way is a list of places, and all of them need the token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));

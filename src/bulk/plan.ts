@@ -6,11 +6,11 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { isNumber } from '../process/exact-json.ts';
 import { indexOfId } from '../process/sorted.ts';
-import { decide, requiredValue } from '../writes/decide.ts';
-import { namesIn, type RecordPort } from '../writes/port.ts';
+import { decide, expectedValue } from '../writes/decide.ts';
+import { fieldNamesIn, type RecordPort } from '../writes/port.ts';
 import { doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
 import { findClaims } from './claims.ts';
-import { type RowPlan, setPlan } from './run-events.ts';
+import { type RowPlan, setRowPlan } from './run-events.ts';
 import { needsPlan, type RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
@@ -56,11 +56,11 @@ export async function planRun(
   const rows = log.rows.filter(needsPlan);
   const claims = await findClaims(runs, rows);
   const toRead: RowWithId[] = [];
-  const planByValue = (row: RunRow, now: RecordValue) => setPlan(row, planOf(row, now, port));
+  const planByValue = (row: RunRow, now: RecordValue) => setRowPlan(row, planOf(row, now, port));
   for (const row of rows) {
     const doubt = doubtOf(row);
     const outcome = claims.get(row) ?? outcomeWithoutReading(row, port, log.header.undoes !== undefined);
-    if (outcome) setPlan(row, { planned: doubt && row.planned, state: outcome });
+    if (outcome) setRowPlan(row, { planned: doubt && row.planned, state: outcome });
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
@@ -138,13 +138,13 @@ function listShowsAll({ contract, noun }: RecordPort): boolean {
 
 /** A list may have fields of its own, and shorter texts. So it is not used for a record that must be as expected. */
 function mayBeListed(port: RecordPort, { intent }: RunRow): boolean {
-  return listShowsAll(port) || (intent.kind !== 'remove' && requiredValue(intent) === undefined);
+  return listShowsAll(port) || (intent.kind !== 'remove' && expectedValue(intent) === undefined);
 }
 
 /** Returns true if a list shows the value that a row is about. It may have null for a field that only the record itself shows. */
 function isValueListed(port: RecordPort, row: RunRow, { fields }: ServiceRecord): boolean {
   if (listShowsAll(port)) return true;
-  const values = Object.values(fieldsOf(fields, namesIn(row.intent)));
+  const values = Object.values(fieldsOf(fields, fieldNamesIn(row.intent)));
   return mayBeListed(port, row) && values.every((value) => (value ?? null) !== null);
 }
 

@@ -103,7 +103,7 @@ function toLine<Part extends object>(part: Part): object {
 export type RowPlan = Pick<RunRow, 'planned' | 'state' | 'lastRead'>;
 
 /** Sets what a plan has decided for a row. The row is changed, because copies would take 100 MB for a million rows. */
-export function setPlan(row: RunRow, { planned, lastRead, state }: RowPlan): void {
+export function setRowPlan(row: RunRow, { planned, lastRead, state }: RowPlan): void {
   row.planned = planned;
   row.lastRead = lastRead;
   row.state = state;

@@ -33,7 +33,10 @@ const otherHint =
  *
  * @param expect the conditions of `--expect`. The first path among them is asked for if the contract has no GET.
  */
-export async function checkHttp(context: CheckContext, expect: readonly Condition[]): Promise<Finding> {
+export async function checkFirstAnswer(
+  context: CheckContext,
+  expect: readonly Condition[],
+): Promise<Finding> {
   try {
     const operation = reachOperation(context.gets);
     if (operation) return judgeFirstAnswer(context, await context.ask(operation));
@@ -113,7 +116,10 @@ const askCount = 10;
  * Checks that the service is the deployment of `--wait-for`, in ten answers. Each has a new connection, because one replica of
  * the new version must not speak for the others.
  */
-export async function checkVersion(context: CheckContext, waitFor: readonly Condition[]): Promise<Finding> {
+export async function checkDeployment(
+  context: CheckContext,
+  waitFor: readonly Condition[],
+): Promise<Finding> {
   const options = { headers: { connection: 'close' } };
   const failures: Finding[] = [];
   try {

@@ -5,9 +5,9 @@ import {
   checkAuth,
   checkBadRequest,
   checkCondition,
-  checkHttp,
+  checkDeployment,
+  checkFirstAnswer,
   checkNotFound,
-  checkVersion,
 } from './answer-checks.ts';
 import { type Check, type CheckContext, groupOf, pass, skip } from './check.ts';
 import { type Condition, headerDifference } from './condition.ts';
@@ -43,7 +43,7 @@ export function createReachChecks(baseUrl: string | undefined, expect: readonly 
     { id: 'reach/dns', isPrerequisite: true, run: checkDns },
     { id: 'reach/connect', isPrerequisite: true, run: checkConnection },
     ...(baseUrl?.startsWith('https:') ? tls : []),
-    { id: 'reach/http', isPrerequisite: true, run: (context) => checkHttp(context, expect) },
+    { id: 'reach/http', isPrerequisite: true, run: (context) => checkFirstAnswer(context, expect) },
   ];
 }
 
@@ -71,7 +71,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
   // A stable operation represents the service best.
   const get = byId.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? byId[0];
   const version: readonly Check[] = [
-    { id: 'reach/version', isPrerequisite: true, run: (context) => checkVersion(context, waitFor) },
+    { id: 'reach/version', isPrerequisite: true, run: (context) => checkDeployment(context, waitFor) },
   ];
   const errors: readonly Check[] = get
     ? [

@@ -70,8 +70,8 @@ export interface Check {
  * The states of a check, gravest first. `error`: the check could not run, because the description cannot be used or the program has a
  * defect. `flaky`: the check failed once, then passed. `skip`: the check does not apply to the service, or another check failed first.
  */
-export const states = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as const;
-export type CheckState = (typeof states)[number];
+export const checkStates = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as const;
+export type CheckState = (typeof checkStates)[number];
 
 /**
  * One observation of a check. Its texts may contain text of the service: run-checks.ts masks secrets in them, and the

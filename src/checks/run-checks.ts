@@ -14,6 +14,7 @@ import {
   type Check,
   type CheckAnswer,
   type CheckContext,
+  checkStates,
   type Finding,
   FindingError,
   findingOfError,
@@ -21,7 +22,6 @@ import {
   isFailure,
   type ServiceUnderTest,
   skip,
-  states,
   statusText,
 } from './check.ts';
 import { getsOf } from './judge-answer.ts';
@@ -154,7 +154,7 @@ export function resultOf(
 
 /** Makes one finding of all that are as grave as the gravest: the first one, with the reasons of all. */
 function gravestOf(findings: readonly Finding[]): Finding {
-  const state = states.find((candidate) => findings.some((finding) => finding.state === candidate));
+  const state = checkStates.find((candidate) => findings.some((finding) => finding.state === candidate));
   const gravest = findings.filter((finding) => finding.state === state);
   const [first = skip('there is nothing to check')] = gravest;
   if (gravest.length < 2) return first;

@@ -3,7 +3,7 @@ import { paintState, plainStyle, type Style } from '../output/style.ts';
 import type { ExitCode } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { breakRunnerCommands, countText, durationText, escapeMarkup, sanitize } from '../process/text.ts';
-import { type CheckState, type Finding, groupOf, isFailure, states } from './check.ts';
+import { type CheckState, checkStates, type Finding, groupOf, isFailure } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 
 /** The words for the totals, in the order of the reports. */
@@ -65,7 +65,7 @@ interface Cause {
 /** Groups results by their cause, the gravest first. */
 function causesOf(results: readonly CheckResult[]): Cause[] {
   const causes = new Map<string, Cause>();
-  for (const result of states.flatMap((state) => results.filter((each) => each.state === state))) {
+  for (const result of checkStates.flatMap((state) => results.filter((each) => each.state === state))) {
     const key = `${result.state} ${result.reason}`;
     const cause = causes.get(key) ?? { finding: result, ids: [] };
     cause.ids.push(result.id);

@@ -24,11 +24,11 @@ import {
   statusText,
   warn,
 } from './check.ts';
-import { createName, type TestKind, testKinds } from './test-kinds.ts';
+import { createName, type RecordKind, recordKinds } from './record-kinds.ts';
 
 /** A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the create sent. */
 interface TestRecord {
-  readonly kind: TestKind;
+  readonly kind: RecordKind;
   readonly id: bigint;
   /** The fields that the create sent. */
   readonly fields: JsonObject;
@@ -45,7 +45,7 @@ export function createWriteChecks(contract: Contract): {
   readonly cleanUp: Check;
 } {
   const leftovers = new Set<Leftover>();
-  const kinds = [...testKinds(contract)];
+  const kinds = [...recordKinds(contract)];
   const checks = kinds.map(([name, kind]): Check => {
     const id = `write/${name}`;
     if (typeof kind === 'string') return { id, run: async () => skip(kind) };
@@ -65,7 +65,7 @@ export function createWriteChecks(contract: Contract): {
 async function checkLife(
   context: CheckContext,
   leftovers: Set<Leftover>,
-  kind: TestKind,
+  kind: RecordKind,
 ): Promise<Finding[]> {
   const { change, name, list } = kind;
   const [created, findings] = await createTestRecord(context, leftovers, kind);
@@ -92,7 +92,7 @@ async function checkLife(
 async function createTestRecord(
   context: CheckContext,
   leftovers: Set<Leftover>,
-  kind: TestKind,
+  kind: RecordKind,
 ): Promise<[TestRecord, Finding[]]> {
   const [parent, findings = []] = kind.parent ? await createTestRecord(context, leftovers, kind.parent) : [];
   const entryId = kind.noun.isCount ? parent?.id : undefined;
@@ -150,7 +150,7 @@ type SettledTestRecord = SettleResult & { readonly outcome: Outcome };
  */
 async function writeTestRecord(
   context: CheckContext,
-  kind: TestKind,
+  kind: RecordKind,
   id: bigint | undefined,
   intent: Intent,
 ): Promise<SettledTestRecord> {
@@ -171,7 +171,7 @@ function abortLater(signal: AbortSignal, ms: number): AbortSignal {
   return controller.signal;
 }
 
-function recordPortOf({ client }: CheckContext, { noun }: TestKind): RecordPort {
+function recordPortOf({ client }: CheckContext, { noun }: RecordKind): RecordPort {
   return createRecordPort(client, noun.name);
 }
 
@@ -183,7 +183,7 @@ function recordPortOf({ client }: CheckContext, { noun }: TestKind): RecordPort 
  */
 function judgeSettled(
   { client }: CheckContext,
-  { name, noun }: TestKind,
+  { name, noun }: RecordKind,
   step: WriteVerb,
   { state: { lastAttempt, attempts }, outcome }: SettledTestRecord,
 ): Finding[] {

@@ -173,7 +173,7 @@ export function isDeniedStatus(status: number | undefined): boolean {
 }
 
 /** Returns true if a service itself gives this answer to a page after the last one. An empty 404 or a text may be a gateway's. */
-export function isAfterLast({ details: { status, sender } }: CliError): boolean {
+export function isAfterLastPage({ details: { status, sender } }: CliError): boolean {
   return status === 204 || (sender === 'service' && (status === 404 || status === 416));
 }
 

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type Attempt, type FailureVerdict, isPerhapsApplied, verdictOf } from './answer-table.ts';
 import type { OperationCall, ServiceOptions } from './call.ts';
 import { parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
-import { contentOf } from './wire.ts';
+import { withoutEnvelope } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
 
@@ -132,7 +132,7 @@ function readWrite(
   let record: ServiceRecord;
   try {
     content = readJson(response, mask);
-    const inner = contentOf(operation, content);
+    const inner = withoutEnvelope(operation, content);
     content = inner ?? content;
     // `{"quantity": 5, "deleted": false}` is not an entry that was deleted.
     record = parseRecord(operation, inner, isDelete ? undefined : recordId);

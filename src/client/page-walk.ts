@@ -5,7 +5,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { isAfterLast } from './answer-table.ts';
+import { isAfterLastPage } from './answer-table.ts';
 import type { OperationCall } from './call.ts';
 import { callError } from './call-error.ts';
 import {
@@ -106,7 +106,7 @@ async function fetchPage(call: OperationCall, url: string, endIfMissing?: ListEn
     const { answer, value } = await fetchValue({ ...call, request: { ...call.request, url } });
     return { ...answer, ...(value as PageContent) };
   } catch (error) {
-    if (endIfMissing && error instanceof CliError && isAfterLast(error)) return endIfMissing;
+    if (endIfMissing && error instanceof CliError && isAfterLastPage(error)) return endIfMissing;
     throw error;
   }
 }

@@ -20,7 +20,7 @@ import {
 import type { Mask } from '../process/secrets.ts';
 import { shorten, withArticle } from '../process/text.ts';
 import { encodingOf, invalidResponse } from './transport/response.ts';
-import { contentOf, translateRecord } from './wire.ts';
+import { translateRecord, withoutEnvelope } from './wire.ts';
 
 export interface PageContent {
   readonly records: ServiceRecord[];
@@ -44,7 +44,7 @@ export function readResult(
 ): ServiceRecord | PageContent {
   const body = readJson(response, mask);
   if (body === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
-  const content = contentOf(operation, body);
+  const content = withoutEnvelope(operation, body);
   const value = isEmptyList(operation, content, body, response) ? [] : content;
   const envelope = Array.isArray(body) ? [] : operation.recordForm.envelope;
   const pointer = printPointer(envelope);

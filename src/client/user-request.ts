@@ -136,7 +136,7 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges |
  *
  * @param asList whether a single request is a list too.
  */
-export function requestsOutput(requests: readonly HttpRequest[], asList: boolean) {
+export function dryRunOutput(requests: readonly HttpRequest[], asList: boolean) {
   const documents = requests.map(toDocument);
   const data = documents.length === 1 && !asList ? documents[0] : documents;
   return { kind: 'text', text: documents.map(documentText).join('\n'), data } as const;

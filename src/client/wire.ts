@@ -39,7 +39,7 @@ function categoryFields({ id, name }: JsonObject): JsonObject {
 }
 
 /** Takes the record or the list out of the envelope of an answer. An answer of another shape has none. */
-export function contentOf(
+export function withoutEnvelope(
   { recordForm, isList }: Operation,
   answer: JsonValue | undefined,
 ): JsonValue | undefined {
@@ -49,7 +49,7 @@ export function contentOf(
 
 /** Translates the record or the list in a body into our names, unchecked. */
 export function fromWire(operation: Operation, body: JsonValue): JsonValue | undefined {
-  const content = contentOf(operation, body);
+  const content = withoutEnvelope(operation, body);
   if (Array.isArray(content))
     return content.map((item) => (isJsonObject(item) ? translateRecord(operation, item) : item));
   return isJsonObject(content) ? translateRecord(operation, content) : undefined;

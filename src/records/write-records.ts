@@ -2,7 +2,7 @@ import type { HttpRequest } from '../api/http.ts';
 import { fieldText, isFields, valueText } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { writeDetails } from '../client/judge-write.ts';
-import { requestsOutput } from '../client/user-request.ts';
+import { dryRunOutput } from '../client/user-request.ts';
 import { showCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, isInterruption, joinErrors, UsageError } from '../process/errors.ts';
@@ -116,7 +116,7 @@ async function toPreview(
       requests.push(client.preview(await port.prepareRequest(state, state.planned, state.reading)));
   }
   if (requests.length === 0 && error) return { kind: 'nothing', error };
-  const output = { ...requestsOutput(requests, results.length > 1), error };
+  const output = { ...dryRunOutput(requests, results.length > 1), error };
   return requests.length > 0
     ? output
     : { ...output, notices: [['note', 'nothing would be sent: the records have these values already']] };

@@ -62,7 +62,7 @@ export function decide(
 }
 
 /** Returns the value that a record must have so that a row is written. Undefined if any value will do. */
-export function requiredValue(intent: Intent): RecordValue | undefined {
+export function expectedValue(intent: Intent): RecordValue | undefined {
   if (intent.kind === 'create') return undefined;
   return intent.kind === 'remove' ? (intent.expected ?? intent.created) : intent.expected;
 }

@@ -3,7 +3,7 @@ import { isMetBy, isSameValue, isShownBy } from '../api/same-values.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import { type CallLimits, permittedDelayMs } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
-import { changeText, decide, isPlainSet, requiredValue } from './decide.ts';
+import { changeText, decide, expectedValue, isPlainSet } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
 import type { PlannedWrite } from './row.ts';
 import {
@@ -73,7 +73,7 @@ function begin(state: State, situation: Situation): Transition {
   // The reading of the plan is enough.
   if (planned && !doubt && (!canReadEach || (isPlainSet(intent) && !readsFirst)))
     return thenWrite(state, planned);
-  const hasCondition = intent.kind === 'add' || requiredValue(intent) !== undefined;
+  const hasCondition = intent.kind === 'add' || expectedValue(intent) !== undefined;
   if (planned || canRead || hasCondition) return thenRead(state, situation);
   // The service offers no reading. Here `before: null` stands for a value that is not known.
   const after = intent.kind === 'remove' ? null : intent.value;

@@ -9,7 +9,7 @@ import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts
 import { type Client, readFromList, readRecord } from '../client/client.ts';
 import type { Pace } from '../client/pace.ts';
 import { CliError } from '../process/errors.ts';
-import { requiredValue, type WriteAbilities } from './decide.ts';
+import { expectedValue, type WriteAbilities } from './decide.ts';
 import type { Intent, PlannedWrite, Row } from './row.ts';
 
 /** What a command can do with the records of a noun, and how. */
@@ -90,9 +90,9 @@ export function createRecordPort(
   function rowValueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue {
     if (record === undefined) return null;
     const { fields } = record;
-    const wanted = requiredValue(intent);
+    const wanted = expectedValue(intent);
     if (intent.kind === 'remove' && (wanted === undefined || isFields(wanted))) return fields;
-    if (!isCount || intent.kind === 'create') return fieldsOf(fields, namesIn(intent));
+    if (!isCount || intent.kind === 'create') return fieldsOf(fields, fieldNamesIn(intent));
     return fields.quantity as number | bigint;
   }
 
@@ -151,7 +151,7 @@ function readingOfError(error: unknown, ofGateway = false) {
 }
 
 /** The names of the fields of a record that a row is about. */
-export function namesIn(intent: Intent): ReadonlySet<string> {
+export function fieldNamesIn(intent: Intent): ReadonlySet<string> {
   const { kind, ...members } = intent;
   const values: readonly (RecordValue | undefined)[] = Object.values(members);
   return new Set(values.flatMap((value = null) => (isFields(value) ? Object.keys(value) : [])));

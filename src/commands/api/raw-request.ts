@@ -4,7 +4,7 @@ import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Answer } from '../../client/call.ts';
 import type { Client } from '../../client/client.ts';
-import { type RawRequest, requestsOutput } from '../../client/user-request.ts';
+import { dryRunOutput, type RawRequest } from '../../client/user-request.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
@@ -46,7 +46,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     body,
   };
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
-  if (flags.dryRun) return requestsOutput([client.preview(request)], false);
+  if (flags.dryRun) return dryRunOutput([client.preview(request)], false);
   if (operation?.hidesTryIt)
     await context.notice(
       'warning',

@@ -6,7 +6,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { foldCase } from '../process/text.ts';
 
 /** A kind of record that smoke can create, read back and delete. */
-export interface TestKind {
+export interface RecordKind {
   /** The name of its check. */
   readonly name: string;
   readonly noun: Noun;
@@ -17,12 +17,12 @@ export interface TestKind {
   /** The fields that the update changes; empty if there is no update, or if it takes none of them. */
   readonly change: JsonObject;
   /** The kind of the records that these records refer to. */
-  readonly parent: TestKind | undefined;
+  readonly parent: RecordKind | undefined;
   readonly create: Operation;
   readonly list: Operation | undefined;
 }
 
-type Template = Pick<TestKind, 'noun' | 'fields' | 'change'>;
+type Template = Pick<RecordKind, 'noun' | 'fields' | 'change'>;
 
 /** The values that smoke writes, by the name of the check. Fields that the service does not take are left out. */
 const templates = {
@@ -41,7 +41,7 @@ const templates = {
 } satisfies Record<string, Template>;
 
 /** Returns the kinds of test records by the names of their checks, or the reason why one cannot be written safely, a clause. */
-export function testKinds(contract: Contract): ReadonlyMap<string, TestKind | string> {
+export function recordKinds(contract: Contract): ReadonlyMap<string, RecordKind | string> {
   const category = resolveKind('category', undefined, contract);
   const pet = resolveKind('pet', needsCategory(contract) ? category : undefined, contract);
   return new Map([
@@ -55,9 +55,9 @@ export function testKinds(contract: Contract): ReadonlyMap<string, TestKind | st
 /** Completes a template with the fields that the service takes and requires, or returns a clause that says why it cannot. */
 function resolveKind(
   name: keyof typeof templates,
-  parent: TestKind | string | undefined,
+  parent: RecordKind | string | undefined,
   contract: Contract,
-): TestKind | string {
+): RecordKind | string {
   const { operations, missing } = contract;
   if (typeof parent === 'string') return parent;
   const { noun, fields, change }: Template = templates[name];
