@@ -130,6 +130,8 @@ export interface BodyField {
 export type Paging =
   /** Each answer has a link to the next page in its header, except the last answer. */
   | { readonly kind: 'link' }
+  /** The same, in our contract, which also says how to ask for what follows a record: `after=<its id>`. */
+  | { readonly kind: 'after' }
   /** Pages have numbers from `first` on. The description may not say which number that is. */
   | { readonly kind: 'number'; readonly parameter: string; readonly first: number | undefined }
   /** Records are counted, from 0. */
@@ -176,7 +178,14 @@ type Kind = keyof Noun['operations'];
 
 /** The properties that all operations of a kind have. */
 const kinds = {
-  list: { ...defaults, method: 'GET', isList: true, paging: { kind: 'link' }, success: [200], errors: [400] },
+  list: {
+    ...defaults,
+    method: 'GET',
+    isList: true,
+    paging: { kind: 'after' },
+    success: [200],
+    errors: [400],
+  },
   create: { ...defaults, method: 'POST', parameters: [], success: [201], errors: [400, 413, 415, 422] },
   get: { ...defaults, method: 'GET', success: [200], errors: [400, 404], example: { id: '1' } },
   update: { ...defaults, method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] },

@@ -19,7 +19,8 @@ import {
   toHttpRequest,
 } from './call.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
-import { fetchValue, sendCall } from './send-call.ts';
+import { readRecordIn } from './read-answer.ts';
+import { fetchAnswer, sendCall } from './send-call.ts';
 import { type RawRequest, toRawRequest } from './user-request.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -81,12 +82,12 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
     limits: service.limits,
     notify,
     async read(id, input, callOptions) {
-      const { answer, value } = await fetchValue(prepare(id, input, callOptions));
+      const { answer, value } = await fetchAnswer(prepare(id, input, callOptions), readRecordIn);
       const { headers } = answer;
       const tag = headers.etag;
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = !service.usesEtags || tag?.startsWith('W/') ? undefined : tag;
-      const { fields, original } = value as ServiceRecord;
+      const { fields, original } = value;
       return { fields, original, etag, age: /^\d+$/.exec(headers.age ?? '')?.[0] };
     },
     async write(id, input, callOptions) {

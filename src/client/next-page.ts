@@ -1,7 +1,7 @@
 import { linkTarget } from '../api/http.ts';
-import { isEndOfCursor, isLink, type ListProgress, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
+import { isEndOfCursor, isLink, totalsIn, whyMoreRecords } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
-import { isBound, type Operation, type Paging } from '../api/operations.ts';
+import type { Operation, Paging } from '../api/operations.ts';
 import { valueIn } from '../process/exact-json.ts';
 import type { Answer } from './call.ts';
 import type { PageContent } from './read-answer.ts';
@@ -36,17 +36,26 @@ export type PageStep = ListEnd | NextPage;
 /** The answer of a list, and the records in it. */
 export interface Page extends PageContent, Answer {}
 
-/** What the next page depends on, beside the last one. */
-export interface WalkProgress extends ListProgress {
+/** What was read of a list so far. Each page that is read changes it. */
+export interface Walk {
   readonly operation: Operation;
   /** The URL of the first page. */
   readonly first: string;
   /** The requested page size. */
   readonly size: number | undefined;
-  /** True if a page has had a header with links. Then the list of a bound service ends where there is no link to a next page. */
-  readonly hasHadLinks: boolean;
+  pages: number;
+  count: number;
+  /** True if a page has had a header with links. Then a list ends where there is no link to a next page. */
+  hasHadLinks: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
-  readonly firstNumber: number | undefined;
+  firstNumber: number | undefined;
+  readonly visited: Set<string>;
+  /** The ids of the first page and of the last two. */
+  earlierIds: readonly (readonly unknown[])[];
+  /** The number of all records, as the last page said. */
+  total: number | undefined;
+  /** Why this reading may lack records, a clause: a deletion shifts all records after it. */
+  whySkipped: string | undefined;
 }
 
 /** Returns the link to the next page that a page states, in the header or by a cursor in the body. @param url the URL that answered. */
@@ -62,13 +71,13 @@ export function statedNext(
 }
 
 /** Finds the next page by a link in the header, or else as the description says. */
-export function nextStep(progress: WalkProgress, page: Page): PageStep {
+export function nextStep(walk: Readonly<Walk>, page: Page): PageStep {
   const link = linkOf(page, 'next');
   if (link !== undefined) return { kind: 'next', link };
-  const why = whyMoreRecords(page, progress);
+  const why = whyMoreRecords(page, walk);
   const stated: ListEnd = why === undefined ? { kind: 'whole' } : { kind: 'cut', why };
-  const isEnd = progress.hasHadLinks && isBound(progress.operation);
-  return isEnd ? stated : describedStep(progress, page, stated);
+  const isEnd = walk.hasHadLinks && walk.operation.paging?.kind !== 'after';
+  return isEnd ? stated : describedStep(walk, page, stated);
 }
 
 export function linkOf(
@@ -83,8 +92,8 @@ export function linkOf(
  *
  * @param stated the end of the list if this page is the last one, by the answer alone.
  */
-function describedStep(progress: WalkProgress, page: Page, stated: ListEnd): PageStep {
-  const { first, size, count, pages, operation } = progress;
+function describedStep(walk: Readonly<Walk>, page: Page, stated: ListEnd): PageStep {
+  const { first, size, count, pages, operation } = walk;
   const { paging } = operation;
   const isCut = stated.kind === 'cut';
   const isFull = size !== undefined && count >= size;
@@ -97,9 +106,9 @@ function describedStep(progress: WalkProgress, page: Page, stated: ListEnd): Pag
       return { kind: 'cut', why: `it answered a full page of ${count}, without ${paging.next.join('.')}` };
     }
     case 'number':
-      return stepByCount(paging, (progress.firstNumber ?? 0) + progress.pages, progress, page, stated);
+      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, stated);
     case 'offset':
-      return stepByCount(paging, count, progress, page, stated);
+      return stepByCount(paging, count, walk, page, stated);
     case 'unknown': {
       if (isCut) return stated;
       if (paging.by !== undefined && count > 0)
@@ -108,15 +117,14 @@ function describedStep(progress: WalkProgress, page: Page, stated: ListEnd): Pag
       return { kind: 'cut', why: `it answered a full page of ${count}, without a link to the next` };
     }
     case 'link': {
-      const isFullPage = page.records.length === size;
-      if (isBound(operation)) {
-        if (isCut) return stated;
-        if (!isFullPage) return { kind: 'unproven' };
-        return { kind: 'cut', why: `it answered a full page of ${size}, without a link to the next` };
-      }
-      // A gateway may drop the links. Our contract says how to ask what follows a full page.
+      if (isCut) return stated;
+      if (page.records.length !== size) return { kind: 'unproven' };
+      return { kind: 'cut', why: `it answered a full page of ${size}, without a link to the next` };
+    }
+    case 'after': {
+      // A gateway may drop the links, so a full page is followed by one more request.
       const lastId = page.records.at(-1)?.fields[nouns[operation.noun].idField];
-      if (!isFullPage || lastId === undefined) return stated;
+      if (page.records.length !== size || lastId === undefined) return stated;
       return { kind: 'next', link: withQueryParameter(first, 'after', String(lastId)), endIfMissing: stated };
     }
     default:
@@ -145,7 +153,7 @@ function stepByCursor(
 function stepByCount(
   { parameter }: PagingBy<'number' | 'offset'>,
   value: number,
-  { first, count }: WalkProgress,
+  { first, count }: Readonly<Walk>,
   page: Page,
   stated: ListEnd,
 ): PageStep {

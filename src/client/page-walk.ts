@@ -16,31 +16,16 @@ import {
   nextStep,
   type Page,
   type PageStep,
-  type WalkProgress,
+  type Walk,
 } from './next-page.ts';
-import type { PageContent } from './read-answer.ts';
-import { fetchValue } from './send-call.ts';
+import { readPageIn } from './read-answer.ts';
+import { fetchAnswer } from './send-call.ts';
 import { invalidResponse } from './transport/response.ts';
 
 // Reads the pages of a list in their order.
 
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
-
-/** What was read of a list so far. Each page that is read changes it. */
-interface Walk extends WalkProgress {
-  pages: number;
-  count: number;
-  hasHadLinks: boolean;
-  firstNumber: number | undefined;
-  readonly visited: Set<string>;
-  /** The ids of the first page and of the last two. */
-  earlierIds: readonly (readonly unknown[])[];
-  /** The number of all records, as the last page said. */
-  total: number | undefined;
-  /** Why this reading may lack records, a clause: a deletion shifts all records after it. */
-  whySkipped: string | undefined;
-}
 
 /**
  * Yields the pages of a list in their order, and returns its end.
@@ -103,8 +88,9 @@ function beginWalk({ operation, request }: OperationCall, size: number | undefin
 /** Fetches a page. Returns `endIfMissing` if the service has no such page. */
 async function fetchPage(call: OperationCall, url: string, endIfMissing?: ListEnd): Promise<Page | ListEnd> {
   try {
-    const { answer, value } = await fetchValue({ ...call, request: { ...call.request, url } });
-    return { ...answer, ...(value as PageContent) };
+    const request = { ...call.request, url };
+    const { answer, value } = await fetchAnswer({ ...call, request }, readPageIn);
+    return { ...answer, ...value };
   } catch (error) {
     if (endIfMissing && error instanceof CliError && isAfterLastPage(error)) return endIfMissing;
     throw error;
@@ -120,8 +106,13 @@ function addPage(walk: Walk, page: Page, { ids }: PageIds): void {
     throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
   walk.hasHadLinks ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
   const [total = walk.total] = totalsIn(page);
-  // The pages of our contract begin after an id, so a deletion shifts none.
-  if (isBound(walk.operation) && walk.total !== undefined && total !== undefined && total < walk.total)
+  // Pages that begin after an id are not shifted by a deletion.
+  if (
+    walk.operation.paging?.kind !== 'after' &&
+    walk.total !== undefined &&
+    total !== undefined &&
+    total < walk.total
+  )
     walk.whySkipped = `its total fell from ${walk.total} to ${total} while it was read`;
   walk.total = total;
 }
@@ -198,7 +189,7 @@ function endOfRepeated(
   if (endIfMissing.kind === 'cut') return endIfMissing;
   const why = `${new URL(page.request.url).search} repeats earlier records`;
   // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
-  const isLast = isComplete && (walk.pages > 1 || walk.operation.paging?.kind === 'link');
+  const isLast = isComplete && (walk.pages > 1 || walk.operation.paging?.kind === 'after');
   return isLast ? { kind: 'whole', note: why } : { kind: 'cut', why };
 }
 

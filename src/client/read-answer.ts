@@ -19,6 +19,7 @@ import {
 } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten, withArticle } from '../process/text.ts';
+import type { OperationCall } from './call.ts';
 import { encodingOf, invalidResponse } from './transport/response.ts';
 import { translateRecord, withoutEnvelope } from './wire.ts';
 
@@ -29,35 +30,45 @@ export interface PageContent {
 }
 
 /**
- * Reads the record, or the page of a list, in the response to a reading. A record keeps all its fields, even unknown ones, in the
- * order of the service. Ids are bigints.
+ * Reads the record in the response to a reading. It keeps all its fields, even unknown ones, in the order of the service. Ids are
+ * bigints.
  *
- * @param id the requested id, if the operation is about one record.
  * @throws CliError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
  *   with another id than the requested one.
  */
-export function readResult(
-  operation: Operation,
-  id: bigint | undefined,
+export function readRecordIn(
+  { operation, recordId, service }: OperationCall,
   response: HttpResponse,
-  mask: Mask,
-): ServiceRecord | PageContent {
+): ServiceRecord {
+  const body = requireBody(response, service.secrets.mask);
+  const content = withoutEnvelope(operation, body);
+  const record = parseRecord(operation, content, recordId, pointerTo(operation, body));
+  const fault = whyOtherRecord(operation, recordId, record.fields);
+  if (fault !== undefined) throw invalidResponse(fault);
+  return record;
+}
+
+/** Reads the page of a list in the response to a reading. @throws as `readRecordIn` */
+export function readPageIn({ operation, service }: OperationCall, response: HttpResponse): PageContent {
+  const body = requireBody(response, service.secrets.mask);
+  const content = withoutEnvelope(operation, body);
+  const list = isEmptyList(operation, content, body, response) ? [] : content;
+  if (!Array.isArray(list))
+    throw invalidResponse(`the body is not a list of ${operation.result}`, { hint: bindHint(operation) });
+  const pointer = pointerTo(operation, body);
+  const records = list.map((item, index) => parseRecord(operation, item, undefined, `${pointer}/${index}`));
+  return { records, envelope: isJsonObject(body) ? body : undefined };
+}
+
+function requireBody(response: HttpResponse, mask: Mask): JsonValue {
   const body = readJson(response, mask);
   if (body === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
-  const content = withoutEnvelope(operation, body);
-  const value = isEmptyList(operation, content, body, response) ? [] : content;
-  const envelope = Array.isArray(body) ? [] : operation.recordForm.envelope;
-  const pointer = printPointer(envelope);
-  if (!operation.isList) {
-    const record = parseRecord(operation, value, id, pointer);
-    const fault = whyOtherRecord(operation, id, record.fields);
-    if (fault !== undefined) throw invalidResponse(fault);
-    return record;
-  }
-  if (!Array.isArray(value))
-    throw invalidResponse(`the body is not a list of ${operation.result}`, { hint: bindHint(operation) });
-  const records = value.map((item, index) => parseRecord(operation, item, undefined, `${pointer}/${index}`));
-  return { records, envelope: isJsonObject(body) ? body : undefined };
+  return body;
+}
+
+/** Returns the JSON pointer to the record or the list in a body. */
+function pointerTo({ recordForm }: Operation, body: JsonValue): string {
+  return printPointer(Array.isArray(body) ? [] : recordForm.envelope);
 }
 
 /**
@@ -70,7 +81,7 @@ function isEmptyList(
   body: JsonValue,
   response: HttpResponse,
 ): boolean {
-  if (content !== null || !operation.isList || !isBound(operation) || response.status !== 200) return false;
+  if (content !== null || !isBound(operation) || response.status !== 200) return false;
   return body === null || (isJsonObject(body) && totalsIn({ ...response, envelope: body }).length > 0);
 }
 

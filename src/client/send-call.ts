@@ -14,7 +14,7 @@ import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
 import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
 import { callDetails, callError, responseErrorOf } from './call-error.ts';
-import { readResult, senderOf } from './read-answer.ts';
+import { senderOf } from './read-answer.ts';
 import { permittedDelayMs, retryAfterMsOf } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
@@ -65,13 +65,15 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
   }
 }
 
-/** Sends a call and reads the record or the page in its answer. @throws the error of the answer. */
-export async function fetchValue(call: OperationCall) {
+/** Sends a call and reads its answer with `read`. @throws the error of the answer. */
+export async function fetchAnswer<Value>(
+  call: OperationCall,
+  read: (call: OperationCall, answer: Answer) => Value,
+): Promise<{ readonly answer: Answer; readonly value: Value }> {
   const answer = await sendCall(call);
   if (answer.status === undefined || answer.error) throw answer.error;
   try {
-    const value = readResult(call.operation, call.recordId, answer, call.service.secrets.mask);
-    return { answer, value };
+    return { answer, value: read(call, answer) };
   } catch (error) {
     throw callError(answer, error);
   }

@@ -69,7 +69,8 @@ export async function* readList(
   }
   // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
   // that follows links is rarely cut, and can be long, so the caller gets each page as soon as the next one has come.
-  const mostOfWhole = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
+  const { kind: paging } = operation.paging ?? {};
+  const mostOfWhole = paging === 'link' || paging === 'after' ? 1 : Number.POSITIVE_INFINITY;
   const mostUnyielded = needsWhole ? mostOfWhole : 0;
   const unyielded: ServiceRecord[][] = [];
   const entries = new Map<unknown, number>();
