@@ -152,8 +152,8 @@ export async function getRecords(
   const concurrency = context.settings.get('concurrency');
   await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
     results[index] = await read(idOrName).catch((failure: unknown) => {
-      if (!(failure instanceof CliError)) throw failure;
-      if (isInterruption(failure) || failure instanceof UsageError) throw failure;
+      if (!(failure instanceof CliError) || isInterruption(failure) || failure.kind === 'usage')
+        throw failure;
       return failure;
     });
   });

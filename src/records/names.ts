@@ -4,7 +4,7 @@ import { categoryName, type Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
-import { CliError, isInterruption, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, isInterruption, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { foldCase, groupDigits, joinFirst } from '../process/text.ts';
 import { type IdOrName, maxListedIds } from './record-fields.ts';
@@ -18,6 +18,9 @@ interface PetOrCategory {
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }
+
+/** No record has a name, or several have it. */
+export class NameError extends CliError {}
 
 /** The names of the pets and categories of a service. Each list is read once. */
 export class Names {
@@ -47,7 +50,7 @@ export class Names {
    * Returns an id, or the id of the record with a name, in any case.
    *
    * @param field the name of such an id in records: `petId`.
-   * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
+   * @throws NameError `not-found` for a name that no record has, `usage` with the ids for a name that several have.
    */
   async requireId(field: string, idOrName: IdOrName): Promise<bigint> {
     return typeof idOrName === 'bigint' ? idOrName : (await this.requireByName(field, idOrName)).id;
@@ -62,18 +65,21 @@ export class Names {
     const [match] = matches;
     if (!match) {
       const list = followUpCommand(this.context, [noun, 'list']);
-      throw new CliError('not-found', `${singular} '${name}': no ${singular} has this name`, {
+      throw new NameError('not-found', `${singular} '${name}': no ${singular} has this name`, {
         hint: `see \`${list}\``,
       });
     }
-    if (matches.length > 1)
-      throw new UsageError(
-        `${singular} '${name}': ${groupDigits(matches.length)} ${noun} have this name`,
-        `give its id: ${joinFirst(
-          matches.map(({ id }) => `${id}`),
-          maxListedIds,
-        )}`,
+    if (matches.length > 1) {
+      const ids = matches.map(({ id }) => `${id}`);
+      throw new NameError(
+        'usage',
+        `${singular} '${name}': ${groupDigits(ids.length)} ${noun} have this name`,
+        {
+          hint: `give its id: ${joinFirst(ids, maxListedIds)}`,
+          code: 'invalid_flag',
+        },
       );
+    }
     return match;
   }
 

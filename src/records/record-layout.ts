@@ -5,12 +5,12 @@ import { type ColumnRules, stockColumn } from '../input/field-columns.ts';
 import { parseFileId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, type InvalidRecord, toInvalid, withoutInvalid } from '../input/read-rows.ts';
-import { CliError, parseAt, ValueError } from '../process/errors.ts';
+import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/row.ts';
 import type { RecordAccess } from './access.ts';
 import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
-import { isName } from './names.ts';
+import { isName, NameError } from './names.ts';
 import { columnOf } from './record-fields.ts';
 
 interface RecordRow extends InputRow {
@@ -143,7 +143,7 @@ export async function resolveNames(
     try {
       rows.push({ ...row, fields: await names.resolve(row.fields, operation) });
     } catch (error) {
-      if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
+      if (!(error instanceof NameError)) throw error;
       rows.push(row);
       invalid.push(toInvalid(error, row.line, String(row.text)));
     }

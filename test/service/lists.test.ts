@@ -122,6 +122,14 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
   });
 });
 
+test('names cannot be looked up in a list that may be cut, which is no error of each row', async () => {
+  await using service = await shapedService(cut['a default size and no way to go on'] ?? {});
+  const { run } = await bindTo(service);
+  const stdin = 'name,category\nRex,Dogs\nMia,Cats\n';
+  const created = await run('pets create --from - --skip-invalid --yes', { stdin });
+  expect(created).toMatchObject(failed(2, /^error: this command needs every record.*\nhint: .*\n$/));
+});
+
 test.each<[string, Shape]>([
   [
     'has a link to its only page',
