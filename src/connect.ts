@@ -16,8 +16,33 @@ import { addressOf, type ClientPurpose, type Context, isWatchedByPerson } from '
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
+interface PurposeRules {
+  /** True for many requests: undici sends them faster, and the embedded store is saved only by `saveStore`. */
+  readonly isMany?: boolean;
+  /** True if calls are retried even if the service cannot be reached. Otherwise they are only if the user has set `retries`. */
+  readonly retriesUnreachable?: boolean;
+  /** True if nothing is printed but the trace, because the user has not named the operations. */
+  readonly isSilent?: boolean;
+  /** These limits take the place of the default values of the settings. */
+  readonly timeout?: Pick<CallLimits, 'timeoutMs'>;
+  readonly retries?: Pick<CallLimits, 'retries' | 'retriesOf429'>;
+}
+
+/** The deadline of a call of a check, by default. It is short, because people wait for the answer. */
+export const checkTimeoutMs = 10_000;
+/** The most retries of a call of a check, by default. Those after a 429 take until the deadline. */
+const checkRetries = { retries: 1, retriesOf429: 8 };
+
+/** Through a proxy all clients use undici; otherwise a client of a few requests uses node:http, which loads fast. */
+const purposes: Readonly<Record<ClientPurpose, PurposeRules>> = {
+  records: {},
+  bulk: { isMany: true, retriesUnreachable: true },
+  checks: { isSilent: true, timeout: { timeoutMs: checkTimeoutMs }, retries: checkRetries },
+};
+
 /** Makes the client of the service at the base URL, or of the embedded store. */
 export async function connect(context: Context, purpose: ClientPurpose): Promise<Client> {
+  const rules = purposes[purpose];
   const { settings, flags } = context;
   const contract = await context.contract();
   const baseUrl = addressOf(settings, contract);
@@ -25,17 +50,17 @@ export async function connect(context: Context, purpose: ClientPurpose): Promise
   const headerFlags = flags.headers ?? [];
   const headers = await collectHeaders(context, { baseUrl, contract, headerFlags, token });
   const transport = settings.offline
-    ? await openEmbeddedStore(context, purpose)
-    : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), purpose);
-  return openClient(context, { baseUrl, contract, ...headers, transport }, purpose);
+    ? await openEmbeddedStore(context, rules)
+    : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), rules);
+  return openClient(context, { baseUrl, contract, ...headers, transport }, rules);
 }
 
-async function openEmbeddedStore({ settings, io }: Context, purpose: ClientPurpose): Promise<Transport> {
+async function openEmbeddedStore({ settings, io }: Context, { isMany }: PurposeRules): Promise<Transport> {
   const { createOfflineTransport } = await import('./server/offline.ts');
   return createOfflineTransport(resolvePaths(io).offlineStore, {
     // The wait ends before the deadline, however short that is. The error of the wait names the holder of the lock.
     lockWaitMs: settings.get('timeout') * 0.9,
-    isSavedByCaller: purpose === 'bulk',
+    isSavedByCaller: isMany === true,
   });
 }
 
@@ -58,8 +83,8 @@ export async function connectToDocuments(
   const headers = await collectHeaders(context, { baseUrl: origin, contract, headerFlags, token });
   const files = await openTlsFiles(context, origin);
   const tls = isServiceOrigin ? files : { ca: files.ca };
-  const transport = await openTransport(context, origin, tls, 'records');
-  return openClient(context, { baseUrl: origin, contract, ...headers, transport }, 'records');
+  const transport = await openTransport(context, origin, tls, purposes.records);
+  return openClient(context, { baseUrl: origin, contract, ...headers, transport }, purposes.records);
 }
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
@@ -87,35 +112,29 @@ type ClientHeaders = Pick<ServiceOptions, 'headers' | 'credentialSource' | 'whyN
 async function openClient(
   context: Context,
   service: ClientHeaders & Pick<ServiceOptions, 'baseUrl' | 'contract' | 'transport'>,
-  purpose: ClientPurpose,
+  rules: PurposeRules,
 ): Promise<Client> {
   const { settings } = context;
   return createClient({
     ...service,
-    limits: chooseLimits(settings, purpose),
+    limits: chooseLimits(settings, rules),
     usesEtags: settings.get('etags'),
     signal: context.stop.abandoned,
     secrets: context.secrets,
-    observe: createObserver(context, purpose),
+    observe: createObserver(context, rules),
   });
 }
 
-/** The deadline of a call of a check, by default. */
-export const checkTimeoutMs = 10_000;
-/** The most retries of a call of a check, by default. Those after a 429 take until the deadline. */
-const checkRetries = { retries: 1, retriesOf429: 8 };
-
-/**
- * Returns the limits of calls. Checks have short limits, because people wait for the answer. Bulk work retries even if the service
- * cannot be reached. Any other command retries then only if the user has set the number of retries.
- */
-function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): CallLimits {
+/** Returns the limits of calls. */
+function chooseLimits(settings: Context['settings'], rules: PurposeRules): CallLimits {
   const timeout = settings.explain('timeout');
   const retries = settings.explain('retries');
   return {
-    timeoutMs: purpose === 'checks' && timeout.source === 'default' ? checkTimeoutMs : timeout.value,
-    ...(purpose === 'checks' && retries.source === 'default' ? checkRetries : { retries: retries.value }),
-    retriesUnreachable: purpose === 'bulk' || retries.source !== 'default',
+    timeoutMs: timeout.value,
+    retries: retries.value,
+    retriesUnreachable: rules.retriesUnreachable || retries.source !== 'default',
+    ...(timeout.source === 'default' && rules.timeout),
+    ...(retries.source === 'default' && rules.retries),
   };
 }
 
@@ -123,7 +142,7 @@ function chooseLimits(settings: Context['settings'], purpose: ClientPurpose): Ca
  * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
  * may change.
  */
-function createObserver(context: Context, purpose: ClientPurpose): (event: ClientEvent) => void {
+function createObserver(context: Context, { isSilent }: PurposeRules): (event: ClientEvent) => void {
   const { notice, io, flags, secrets } = context;
   const level = flags.verbose ?? 0;
   const isWatched = isWatchedByPerson(context);
@@ -131,7 +150,7 @@ function createObserver(context: Context, purpose: ClientPurpose): (event: Clien
   return (event) => {
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
-    if (purpose === 'checks') return;
+    if (isSilent) return;
     if (event.kind === 'notice') {
       void notice(...event.notice);
       return;
@@ -223,12 +242,12 @@ async function openTransport(
   context: Context,
   baseUrl: string,
   tls: TlsFiles,
-  purpose: ClientPurpose,
+  { isMany }: PurposeRules,
 ): Promise<Transport> {
   const { io, settings } = context;
   const options = { baseUrl, tls, connections: settings.get('concurrency') };
   const proxy = findProxy(new URL(baseUrl), io.env);
-  if (purpose === 'bulk' || proxy)
+  if (isMany || proxy)
     return (await import('./client/transport/undici.ts')).createUndiciTransport(options, proxy);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }

@@ -16,11 +16,7 @@ import type { Stop } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 import type { Row } from './writes/row.ts';
 
-/**
- * What a client is for. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them
- * faster; the embedded store is saved only by `saveStore`. `checks`: like `records`, but with short limits, and without notes, because
- * the user has not named the operations. Through a proxy all clients use undici.
- */
+/** What a client is for. The table `purposes` of connect.ts has what follows from it. */
 export type ClientPurpose = 'records' | 'bulk' | 'checks';
 
 /** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
