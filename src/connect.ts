@@ -3,7 +3,7 @@ import { builtInContract, lifecycleText } from './api/contract.ts';
 import { isEmbeddedUrl, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { ServiceUnderTest } from './checks/check.ts';
-import type { ClientEvent, ServiceOptions } from './client/call.ts';
+import type { ServiceOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import type { CallLimits } from './client/retry.ts';
 import { traceOf } from './client/send-call.ts';
@@ -122,6 +122,7 @@ async function openClient(
     signal: context.stop.abandoned,
     secrets: context.secrets,
     observe: createObserver(context, rules),
+    notify: rules.isSilent ? () => {} : (...notice) => void context.notice(...notice),
   });
 }
 
@@ -142,22 +143,19 @@ function chooseLimits(settings: Context['settings'], rules: PurposeRules): CallL
  * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
  * may change.
  */
-function createObserver(context: Context, { isSilent }: PurposeRules): (event: ClientEvent) => void {
+function createObserver(
+  context: Context,
+  { isSilent }: PurposeRules,
+): NonNullable<ServiceOptions['observe']> {
   const { notice, io, flags, secrets } = context;
   const level = flags.verbose ?? 0;
-  const isWatched = isWatchedByPerson(context);
+  const showsNotes = !isSilent && isWatchedByPerson(context);
   const remarked = new Set<OperationId>();
-  return (event) => {
-    if (event.kind === 'attempt' && level > 0)
-      void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
-    if (isSilent) return;
-    if (event.kind === 'notice') {
-      void notice(...event.notice);
-      return;
-    }
-    const { operation, attempt } = event;
+  return (attempt, operation) => {
+    if (level > 0) void io.stderr.write(traceOf(attempt, level, secrets)).catch(() => {});
     const { response } = attempt;
-    if (!isWatched || !operation || remarked.has(operation.id) || !response || response.status >= 300) return;
+    if (!showsNotes || !operation || remarked.has(operation.id)) return;
+    if (!response || response.status >= 300) return;
     remarked.add(operation.id);
     const lifecycle = lifecycleText(operation, response.headers);
     if (lifecycle) void notice('note', lifecycle);

@@ -39,14 +39,11 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
   /** Masked in each text of the service that an error quotes. */
   readonly secrets: Secrets;
-  /** Gets every event, for traces and notices. */
-  observe?: ((event: ClientEvent) => void) | undefined;
+  /** Gets every attempt that has ended. That of a raw request has no operation. */
+  observe?(attempt: Attempt, operation: Operation | undefined): void;
+  /** Tells the user how a list is read, or that records may be missing from it. */
+  notify(...notice: Notice): void;
 }
-
-/** An attempt has ended, or the user gets a notice about a list. The attempt of a raw request has no operation. */
-export type ClientEvent =
-  | { readonly kind: 'attempt'; readonly attempt: Attempt; readonly operation: Operation | undefined }
-  | { readonly kind: 'notice'; readonly notice: Notice };
 
 export interface CallOptions {
   /** The deadline of the call, on the clock of `monotonicMs`. By default `timeoutMs` after the first attempt begins. */

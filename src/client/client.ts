@@ -3,7 +3,6 @@ import type { HttpRequest, Transport } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import type { Notice } from '../output/messages.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { isWithdrawn } from './answer-table.ts';
@@ -28,10 +27,8 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client
-  extends Pick<ServiceOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'>,
+  extends Pick<ServiceOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits' | 'notify'>,
     Pick<Transport, 'saveStore'> {
-  /** Sends a notice about a list to the observer: how it is read, or that records may be missing from it. */
-  notify(...notice: Notice): void;
   /**
    * Reads a record by one operation, and checks it against the schema.
    *
@@ -61,7 +58,7 @@ export interface Client
 
 /** @param defaults the options of each call, unless the call has its own. */
 export function createClient(service: ServiceOptions, defaults: CallOptions = {}): Client {
-  const { contract, baseUrl, secrets } = service;
+  const { contract, baseUrl, notify, secrets } = service;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (id: OperationId, input: CallInput, ownOptions?: CallOptions): OperationCall => {
     const operation = requireOperation(contract, id);
@@ -74,7 +71,6 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
     'path' in request
       ? { service, request: toRawRequest(request, service), options: { ...defaults, ...ownOptions } }
       : prepare(request.operation, request.input, ownOptions);
-  const notify = (...notice: Notice) => service.observe?.({ kind: 'notice', notice });
   return {
     contract,
     baseUrl,

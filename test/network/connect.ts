@@ -42,5 +42,6 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     limits: { timeoutMs, retries, retriesUnreachable: false },
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),
+    notify: () => {},
   });
 }
