@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
-import { builtInVariable } from '../config/contract-file.ts';
+import { builtInVariable } from '../config/file.ts';
 import { parseDuration } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { integerFrom } from '../input/numbers.ts';

@@ -7,7 +7,7 @@ import { fileError, InputError, systemReason } from '../process/errors.ts';
 import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
-import { readTrusted, resolvePaths } from './file.ts';
+import { builtInVariable, readTrusted, resolvePaths } from './file.ts';
 import type { Settings } from './settings.ts';
 
 /** The profile or the origin to which a binding applies. */
@@ -32,9 +32,6 @@ export function bindingScope(profile: string | undefined, origin: string) {
 }
 
 const contractVersion = 14;
-
-/** The variable that `serve` sets for its command. If it is set, no binding applies. */
-export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
  * Reads the contract for calls to an origin: the contract that the settings name, if it was bound to this origin, else the contract

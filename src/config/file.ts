@@ -16,6 +16,9 @@ import { shellWord } from '../process/text.ts';
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
 
+/** The variable that `serve` sets for its command. If it is set, no binding applies, nor does the profile that the config names. */
+export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
+
 /** The top level of a config file, or one profile; its values are unchecked. */
 type Section = Readonly<JsonObject>;
 

@@ -4,7 +4,7 @@ import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
-import { type ConfigFile, homeFolder, offlineProfile, unknownProfileError } from './file.ts';
+import { builtInVariable, type ConfigFile, homeFolder, offlineProfile, unknownProfileError } from './file.ts';
 import {
   isSettingKey,
   type KeyFlags,
@@ -123,7 +123,8 @@ function selectedProfile({ env }: Io, flags: SettingFlags, file: ConfigFile): Pr
   const variable = env.PETSTORE_PROFILE;
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
   if (variable) return { value: variable, source: 'environment', givenBy: 'PETSTORE_PROFILE' };
-  return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
+  if (file.active === undefined || env[builtInVariable]) return undefined;
+  return { value: file.active, source: 'config', givenBy: file.path };
 }
 
 /**
