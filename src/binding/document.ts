@@ -119,7 +119,7 @@ export interface Obstacle {
   readonly why: string;
   /** The flags `--map` that bind the operation nevertheless. */
   readonly flags?: string | undefined;
-  /** A remedy for a user who has named the operation. */
+  /** The fields among which the missing ones may be, and the flags that name them, a clause. */
   readonly hint?: string;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly hasOtherRecords?: boolean;

@@ -189,10 +189,11 @@ function judgeSettled(
 ): Finding[] {
   const { kind } = outcome;
   const reason = reasonOf(outcome);
+  const operation = client.contract.operations.get(noun.operations[step]);
   const isWritten = kind === 'applied' || kind === 'unchanged';
   if (isWritten && !lastAttempt?.error) {
-    // The body of the answer to a DELETE is not a record.
-    if (lastAttempt?.verdict === 'unclear' && step !== 'delete')
+    // An operation whose description states another answer than a record has no result, and neither has a DELETE.
+    if (lastAttempt?.verdict === 'unclear' && operation?.result !== undefined)
       return [warn(`${step}: ${lastAttempt.reason?.message}`)];
     return attempts > 1 ? [flaky(`${step}: the write needed ${attempts} requests`)] : [];
   }
@@ -206,7 +207,7 @@ function judgeSettled(
   throw new FindingError(
     fail(`${step}: ${answered}${message}${suffix}`, {
       ...details,
-      operation: client.contract.operations.get(noun.operations[step]),
+      operation,
     }),
   );
 }

@@ -66,17 +66,22 @@ const orderColumns: readonly Column<Row>[] = [
  * Reads every list once, and sums up the store.
  *
  * @param below only counts below this are listed.
- * @returns the overview, in which a part is null if the service does not offer its list; and the number of all open orders.
+ * @returns the overview, in which a part is null if the service does not offer its list or the field that it needs; and the number of all open orders.
  * @throws CliError if a list cannot be read, and UnboundError if the service offers none.
  */
 async function readOverview(client: Client, below: number) {
   const { contract } = client;
-  const readPart = async <K extends ListId>(id: K): Promise<Result<K>[] | undefined> =>
-    contract.operations.has(id) ? collectRecords(client.list(id, {}, { needsWhole: true })) : undefined;
+  const readPart = async <K extends ListId>(id: K, field: string): Promise<Result<K>[] | undefined> => {
+    const { names } = contract.operations.get(id)?.recordForm ?? { names: {} };
+    return Object.hasOwn(names, field)
+      ? collectRecords(client.list(id, {}, { needsWhole: true }))
+      : undefined;
+  };
   const [pets, inventory, orders] = await Promise.all([
-    readPart('listPets'),
-    readPart('listInventory'),
-    readPart('listOrders'),
+    readPart('listPets', 'id'),
+    readPart('listInventory', 'quantity'),
+    // Without `complete` every order would count as open.
+    readPart('listOrders', 'complete'),
   ]);
   if (!pets && !inventory && !orders) requireOperation(contract, 'listPets');
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));

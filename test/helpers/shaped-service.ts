@@ -27,8 +27,8 @@ export interface Shape {
   readonly documented?: readonly string[];
   /** Whether an update goes to the path of the list, with the id in its body. */
   readonly hasIdInBody?: boolean;
-  /** Whether the answer of a create has no body. */
-  readonly isSilent?: boolean;
+  /** What a create answers in place of its record: no body, or only the id. */
+  readonly creates?: 'nothing' | 'id';
   /** The values of `--map` that the binding needs. */
   readonly maps?: readonly string[];
 }
@@ -94,7 +94,7 @@ export async function shapedService(shape: Shape): Promise<ShapedService> {
         return { headers: shape.headers?.(records, url), body };
       },
       ...(shape.read && { read: shape.read }),
-      sendsLocation: shape.isSilent,
+      sendsLocation: shape.creates === 'nothing',
     },
   );
   const server = await recordingServer({ '/openapi.json': description }, (request) => {
@@ -103,7 +103,9 @@ export async function shapedService(shape: Shape): Promise<ShapedService> {
     const isTaken = Object.keys(JSON.parse(request.body || '{}')).every((name) => !taken || name in taken);
     if (!isTaken) return refusal(400);
     const { body, ...reply } = answer(request);
-    return shape.isSilent && request.method === 'POST' ? reply : { ...reply, body };
+    if (request.method !== 'POST' || !shape.creates) return { ...reply, body };
+    const { id, petId } = body as Fields;
+    return shape.creates === 'id' ? { ...reply, body: noun === 'inventory' ? { petId } : { id } } : reply;
   });
   return Object.assign(server, { description, records: (noun: Noun) => recordsOf(`/${noun}`) });
 }
@@ -134,6 +136,7 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
     });
     const mark = { $ref: '#mark' };
     const single = withMark(wrap(mark, noun), ref);
+    const made = shape.creates ? { properties: { [key]: { type: 'integer' } } } : single;
     const headers = Object.fromEntries(
       (shape.documented ?? []).map((each) => [each, { schema: { type: 'string' } }]),
     );
@@ -146,7 +149,7 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
       },
       post: {
         requestBody: body,
-        responses: shape.isSilent ? { 201: { description: 'made' } } : answers(single, 201),
+        responses: shape.creates === 'nothing' ? { 201: { description: 'made' } } : answers(made, 201),
       },
       ...(shape.hasIdInBody && { put: update }),
     };

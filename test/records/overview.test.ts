@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { ownDescription } from '../helpers/own-description.ts';
+import { type Description, ownDescription } from '../helpers/own-description.ts';
 import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { failed, runAt } from '../helpers/run-cli.ts';
 
@@ -93,12 +93,15 @@ test('overview lists the ten lowest counts and ten orders, and counts all orders
 
 test('a list that the service does not offer is missing, and one that cannot be read is an error', async () => {
   await using server = await service();
-  const { done } = await bindTo(
-    server,
-    ownDescription(({ paths }) => delete paths['/store/orders']),
-  );
-  expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
-  expect(JSON.parse(await done('overview -o json'))).toMatchObject({ inventory: [{}, {}], orders: null });
+  const changes: ((document: Description) => void)[] = [
+    ({ paths }) => delete paths['/store/orders'],
+    ({ components }) => delete components.schemas.Order?.properties.complete,
+  ];
+  for (const change of changes) {
+    const { done } = await bindTo(server, ownDescription(change));
+    expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
+    expect(JSON.parse(await done('overview -o json'))).toMatchObject({ inventory: [{}, {}], orders: null });
+  }
   await using refusing = await recordingServer({ '/pets': [], '/store/inventory': [] }, () => refusal(403));
   expect(await runAt(refusing, 'overview')).toMatchObject(failed(4, 'it says no'));
 });

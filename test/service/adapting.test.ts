@@ -141,7 +141,8 @@ const shapes: Record<string, Shape> = {
     },
   },
   'the id in the body of an update': { hasIdInBody: true },
-  'a create that is answered without a body': { isSilent: true },
+  'a create that is answered without a body': { creates: 'nothing' },
+  'a create that is answered by its id': { creates: 'id' },
 };
 
 const pets = [1, 2, 3, 4, 5].map(

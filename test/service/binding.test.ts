@@ -171,6 +171,8 @@ test('a default that may leave out records of a list is a note, until --map sets
   const parameters = [
     query('min_quantity', { type: 'integer', default: 1 }),
     query('include_archived', { type: 'boolean', default: false }),
+    query('scope', { type: 'string', enum: ['active', 'all'], default: 'active' }),
+    query('view', { type: 'string', enum: ['short', 'full'], default: 'full' }),
     query('page', { type: 'integer', default: 1 }),
     query('sort_desc', { type: 'boolean', default: false }),
     query('q', { type: 'string', default: '' }),
@@ -180,9 +182,9 @@ test('a default that may leave out records of a list is a note, until --map sets
   const path = await file('defaults.json', { openapi: '3.0.3', paths });
   const { stderr } = await run(['api', 'bind', path]);
   expect(stderr).toContain(
-    "note: listInventory may leave out records by min_quantity=1, include_archived=false; another value is sent with a flag like --map listInventory='GET /stock/inventory?min_quantity=1'\n",
+    "note: listInventory may leave out records by min_quantity=1, include_archived=false, scope=active; another value is sent with a flag like --map listInventory='GET /stock/inventory?min_quantity=<value>'\n",
   );
-  const map = 'listInventory=GET /stock/inventory?min_quantity=0&include_archived=true';
+  const map = 'listInventory=GET /stock/inventory?min_quantity=0&include_archived=true&scope=all';
   expect((await run(['api', 'bind', path, '--map', map])).stderr).not.toContain('note');
 });
 

@@ -71,6 +71,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ...remarksOfServer(origin, otherServer),
     ...remarksOfRoutes(routes, contract),
     ...remarksOfDefaults(matches, contract),
+    ...remarksOfFields(matches),
   ];
   const ending = { notices: [status, ...remarks, ...warnings], error: tieError(matches) };
   // A table would only repeat the built-in contract.
@@ -205,22 +206,35 @@ function remarksOfRoutes(routes: readonly Route[], { operations: bound }: Contra
   return [['note', `routes of the description that are not used: ${joinFirst(unused, 12)}`]];
 }
 
+/** Words in the names of parameters that change the order or the form of a list, and not its records. */
+const formWords = /sort|order|asc|desc|direction|format|view|lang|locale|field|expand|embed/i;
+
 /** Names the parameters that petstore does not send and whose defaults may leave out records of a list. */
 function remarksOfDefaults(matches: Matches, { operations: bound }: Contract): Notice[] {
   return [...bound.values()].flatMap(({ id, isList, parameters }): Notice[] => {
     const route = isList ? boundIn(matches, id) : undefined;
-    const texts = (route?.parameters ?? []).flatMap(({ name, in: place, shape }) => {
-      const value = shape.keyword('default');
+    const hiding = (route?.parameters ?? []).filter(({ name, in: place, shape }) => {
       const isSent = parameters.some(({ wireName }) => wireName === name);
-      const isCondition = /^(boolean|integer|number)$/.test(shape.kind) && !/sort|order|asc|desc/i.test(name);
-      const mayHide = value !== undefined && isCondition && !isSent && !isPagingName(name);
-      return place === 'query' && mayHide ? `${name}=${value}` : [];
+      const isChoice = /^(boolean|integer|number)$/.test(shape.kind) || shape.bounds.enum !== undefined;
+      const isCondition = isChoice && !isPagingName(name) && !formWords.test(name);
+      return place === 'query' && shape.keyword('default') !== undefined && isCondition && !isSent;
     });
-    if (!route || texts.length === 0) return [];
-    const flag = mapFlag(id, { ...route, path: `${route.path}?${texts[0]}` });
+    const [first] = hiding;
+    if (!route || !first) return [];
+    const texts = hiding.map(({ name, shape }) => `${name}=${shape.keyword('default')}`);
+    const other = first.shape.kind === 'boolean' ? !first.shape.keyword('default') : '<value>';
+    const flag = mapFlag(id, { ...route, path: `${route.path}?${first.name}=${other}` });
     const text = `${id} may leave out records by ${joinFirst(texts, 12)}; another value is sent with a flag like ${flag}`;
     return [['note', text]];
   });
+}
+
+/** Says once for each noun which of its fields the description may call otherwise. */
+function remarksOfFields(matches: Matches): Notice[] {
+  const hintByNoun = new Map<NounName, string>();
+  for (const [id, { state, hint }] of [...matches].reverse())
+    if (state === 'unbound' && hint !== undefined) hintByNoun.set(operations[id].noun, `${id}: ${hint}`);
+  return [...hintByNoun.values()].map((hint): Notice => ['note', hint]);
 }
 
 /** Returns the error for our operations that several operations of the description fit. */
