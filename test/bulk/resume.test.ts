@@ -101,10 +101,7 @@ stories({
     [apply, '0: applied 2, unchanged 1', /run r2 \(undo r1\) is not finished/],
   ],
   'a resume has only the guards that it is given': [
-    {
-      counts: shelves(20, 1),
-      files: { 'stock.csv': toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))) },
-    },
+    { counts: shelves(20, 1), files: { 'stock.csv': toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))) } },
     answering({ 4: 401 }),
     [`${apply} --max-changes 10 --max-delta 5 --concurrency 1`, '4: applied 3'],
     healed,

@@ -29,10 +29,7 @@ export function startCli(
   argv: readonly string[],
   { env, cwd, cli = cliPath }: SpawnOptions = {},
 ): ChildProcess {
-  return spawn(nodeBinary, [cli, ...argv], {
-    cwd,
-    env: { PATH: process.env.PATH, ...withoutFiles, ...env },
-  });
+  return spawn(nodeBinary, [cli, ...argv], { cwd, env: { PATH: process.env.PATH, ...withoutFiles, ...env } });
 }
 
 /** Runs the program to its end. */

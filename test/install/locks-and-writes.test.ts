@@ -47,9 +47,7 @@ beforeAll(async () => {
 });
 
 function start(mode: 'hold' | 'rewrite' | 'set', path: string) {
-  return spawn(nodeBinary, [worker, mode, path], {
-    env: { PETSTORE_CONFIG_DIR: join(folder, 'config') },
-  });
+  return spawn(nodeBinary, [worker, mode, path], { env: { PETSTORE_CONFIG_DIR: join(folder, 'config') } });
 }
 
 describe('a write', () => {

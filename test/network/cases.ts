@@ -261,9 +261,7 @@ export const cases: readonly Case[] = [
     'shows an expired certificate',
     mode.secure({ trusted: true, days: -1 }),
     /TLS: .*expired[\s\S]*\nhint: check the clock of this machine/,
-    {
-      requests: 0,
-    },
+    { requests: 0 },
   ),
   list(
     'shows the certificate of another',
@@ -276,9 +274,7 @@ export const cases: readonly Case[] = [
     'speaks plain http where TLS is expected',
     mode.plainForTls,
     /TLS: wrong version number \(GET .*\nhint: check whether the port expects http/,
-    {
-      requests: 0,
-    },
+    { requests: 0 },
   ),
 
   // Proxies. The services behind them do not exist: only the proxy can answer for them.

@@ -86,10 +86,8 @@ test.each(['TLSv1.2', 'TLSv1.3'] as const)(
       minVersion: version,
       maxVersion: version,
     });
-    expect(
-      await list(service.url, {
-        PETSTORE_CA_CERT: temporaryFile(certificate.cert),
-      }),
-    ).toMatchObject(failed(6, /TLS: .+\nhint: .*PETSTORE_CLIENT_CERT=<file>/));
+    expect(await list(service.url, { PETSTORE_CA_CERT: temporaryFile(certificate.cert) })).toMatchObject(
+      failed(6, /TLS: .+\nhint: .*PETSTORE_CLIENT_CERT=<file>/),
+    );
   },
 );

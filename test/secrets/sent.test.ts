@@ -28,11 +28,7 @@ test('every request names the program and the media type it accepts, and asks fo
   await using server = await recordingServer({}, () => ({ body: [] }));
   await runAt(server, ['inventory', 'list', '-H', 'X-Trace: 7']);
   const { headers } = server.requests[0]!;
-  expect(headers).toMatchObject({
-    accept: 'application/json',
-    'cache-control': 'no-cache',
-    'x-trace': '7',
-  });
+  expect(headers).toMatchObject({ accept: 'application/json', 'cache-control': 'no-cache', 'x-trace': '7' });
   expect(headers['user-agent']).toMatch(/^petstore\/\d+\.\d+\.\d+/);
   expect(headers).not.toHaveProperty('accept-encoding');
   await runAt(server, ['inventory', 'list', '-H', 'Cache-Control: max-age=60']);

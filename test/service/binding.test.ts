@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
-import { ambiguous, sparse, warehouse } from '../helpers/descriptions.ts';
+import { ambiguous, json, sparse, warehouse } from '../helpers/descriptions.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { failed, type Line, type Run, runCli } from '../helpers/run-cli.ts';
 import { cliPath, nodeBinary, spawnCli } from '../helpers/spawn-cli.ts';
@@ -186,6 +186,17 @@ test('a default that may leave out records of a list is a note, until --map sets
   );
   const map = 'listInventory=GET /stock/inventory?min_quantity=0&include_archived=true&scope=all';
   expect((await run(['api', 'bind', path, '--map', map])).stderr).not.toContain('note');
+});
+
+test('a noun whose fields have other names is a note with the flag that names them', async () => {
+  const item = (name: string) => ({ type: 'object', properties: { id: { type: 'integer' }, [name]: {} } });
+  const get = { responses: { 200: json({ type: 'array', items: item('title') }) } };
+  const paths = { '/categories': { get }, '/pets': { get: { responses: {} } } };
+  const path = await file('named.json', { openapi: '3.0.3', paths });
+  const { stderr } = await run(['api', 'bind', path]);
+  expect(stderr).toMatch(
+    /^note: listCategories: its .* has id, title: name .* --map categories.name=<field>$/m,
+  );
 });
 
 describe('the servers of a description', () => {

@@ -40,10 +40,7 @@ const cut: Record<string, Shape> = {
     page: firstTwo,
     parameters: [inQuery('limit', { type: 'integer', default: 2, maximum: 2 })],
   },
-  'a default size that its description does not have': {
-    page: twoByDefault,
-    ...anyLimit,
-  },
+  'a default size that its description does not have': { page: twoByDefault, ...anyLimit },
   'a default size above which it refuses': { page: firstTwo, refuses: refusesAbove(2, 422), ...anyLimit },
   'a default size, and links that do not come': { page: twoByDefault, documented: ['Link'], ...anyLimit },
   'a largest size that is its default': {

@@ -21,10 +21,7 @@ test('the mismatch is the innermost, through references and compositions', () =>
 
 test('if all alternatives fail, the mismatch blames none of them, and shows every digit', () => {
   const schema = { properties: { id: { anyOf: [{ type: 'string' }, { type: 'null' }] } } };
-  expect(check(schema, '{"id":9007199254740993}')).toMatchObject({
-    pointer: '/id',
-    got: '9007199254740993',
-  });
+  expect(check(schema, '{"id":9007199254740993}')).toMatchObject({ pointer: '/id', got: '9007199254740993' });
 });
 
 test.each([

@@ -85,11 +85,7 @@ const sunset = 'Wed, 31 Dec 2098 00:00:00 GMT';
 
 const toLocation =
   (location: string): Change =>
-  (answer) => ({
-    ...withHeaders(answer, { location }),
-    status: 302,
-    body: '',
-  });
+  (answer) => ({ ...withHeaders(answer, { location }), status: 302, body: '' });
 const toLogin: Change = (answer, request) =>
   request.path === '/login'
     ? { ...asPage(answer, '<title>Sign in'), status: 200 }

@@ -92,9 +92,7 @@ const variants: Readonly<Record<string, Variant>> = {
     flags: [],
   },
   'the local server': {},
-  'more categories than fit on a page': {
-    service: () => ({ store: shopOfCategories(1200) }),
-  },
+  'more categories than fit on a page': { service: () => ({ store: shopOfCategories(1200) }) },
   'an empty shop': { service: () => ({ store: new Store() }) },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), flags: strict },
   'redirects of reads within the service': {
@@ -139,10 +137,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'records that somebody deletes while they are read': { service: shrinkingShop, flags: strict },
   'fields that no description knows, another in every answer': { spoil: numbered('seen') },
-  'counts that change with every read': {
-    spoil: on(/^\/store\/inventory/, numbered('quantity')),
-    flags: [],
-  },
+  'counts that change with every read': { spoil: on(/^\/store\/inventory/, numbered('quantity')), flags: [] },
   'orders with a negative quantity': {
     service() {
       const store = seedStore();

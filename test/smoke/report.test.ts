@@ -17,9 +17,7 @@ import {
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({
-    spoil: on('/categories/1', (answer) => withBody(answer, { id: 1 })),
-  });
+  service = await startService({ spoil: on('/categories/1', (answer) => withBody(answer, { id: 1 })) });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
