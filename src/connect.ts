@@ -74,7 +74,7 @@ export async function connectToDocuments(
   { withToken }: { readonly withToken: boolean },
 ): Promise<Client> {
   const { settings, flags } = context;
-  const baseUrl = settings.get('base-url');
+  const baseUrl = settings.baseUrl;
   const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   const headerFlags = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
   // A contract that cannot be read must not keep the user from binding again.

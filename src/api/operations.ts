@@ -284,10 +284,7 @@ const table = Object.values(nouns).flatMap((noun: Noun) => {
 
 export const operationIds = table.map(({ id }) => id);
 
-/**
- * The operations table. The client, the server, the OpenAPI document, the notices, the smoke checks
- * and the contract test derive from it.
- */
+/** The operations table. Everything that knows an operation derives from it. */
 export const operations = Object.fromEntries(table.map((operation) => [operation.id, operation])) as Readonly<
   Record<OperationId, Operation>
 >;

@@ -49,13 +49,8 @@ export function serverOf({ servers }: JsonObject, origin: string, url = origin):
   return addresses.find((address) => address.origin === origin) ?? addresses[0];
 }
 
-/** The largest document, in bytes. Public descriptions are far smaller. */
-export const maxDescriptionBytes = 32 * 1024 * 1024;
-
-/** Parses JSON or YAML that holds an object. @throws InputError for other bytes, or too many. */
+/** Parses JSON or YAML that holds an object. @throws InputError for other bytes. */
 export async function parseDocument(bytes: Uint8Array, label: string): Promise<JsonObject> {
-  if (bytes.length > maxDescriptionBytes)
-    throw new InputError(`description ${label}: is larger than ${maxDescriptionBytes / 1024 / 1024} MiB`);
   if (!isUtf8(bytes)) throw new InputError(`description ${label}: is not UTF-8 text`);
   const text = new TextDecoder().decode(bytes);
   const isJson = /^\s*[{[]/.test(text);

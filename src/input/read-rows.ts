@@ -173,7 +173,7 @@ const conflict = 'conflict';
 type InputFacts = Pick<CheckedInput<InputRow>, 'file' | 'format'>;
 
 /** The word for the places of records: their lines, or their numbers in a JSON document. */
-export function unitOf(format: InputFormat | undefined): string {
+function unitOf(format: InputFormat | undefined): string {
   return format?.kind === 'json' ? 'record' : 'line';
 }
 

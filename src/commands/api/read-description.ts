@@ -1,10 +1,5 @@
 import { builtInContract } from '../../api/contract.ts';
-import {
-  type Description,
-  maxDescriptionBytes,
-  parseDocument,
-  readDescription,
-} from '../../binding/description.ts';
+import { type Description, parseDocument, readDescription } from '../../binding/description.ts';
 import type { Answer } from '../../client/call.ts';
 import { connectToDocuments } from '../../connect.ts';
 import { addressOf, type Context } from '../../context.ts';
@@ -12,6 +7,9 @@ import { monotonicMs } from '../../process/deadline.ts';
 import { CliError, InputError, systemReason, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { readFileOrStdin } from '../../process/files.ts';
+
+/** The largest file, in bytes. Public descriptions are far smaller. */
+const maxDescriptionBytes = 32 * 1024 * 1024;
 
 /**
  * Reads a description from a file, a URL or stdin (`-`). If a URL is not a description, the usual paths below it are tried.
