@@ -87,7 +87,7 @@ export async function lockTarget(
         const holder = holderOf(join(folder, file.slice(0, -'.lock'.length)));
         if (holder) return holder;
       }
-      return await takeLock(path, undefined, name);
+      return await takeLock(path, { work: name });
     });
   const endsAtMs = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {

@@ -24,10 +24,14 @@ export async function withLock<Value>(path: string, work: () => Promise<Value>):
 /**
  * Takes the lock of the file at `path`, and returns the function that releases it.
  *
- * @param work what the process works on, for the messages of others.
+ * @param options.waitMs how long to wait for another holder. 30 seconds by default.
+ * @param options.work what the process works on, for the messages of others.
  * @see withLock
  */
-export function takeLock(path: string, waitMs = 30_000, work = ''): Promise<() => void> {
+export function takeLock(
+  path: string,
+  { waitMs = 30_000, work = '' }: { readonly waitMs?: number; readonly work?: string } = {},
+): Promise<() => void> {
   return acquire(lockOf(path), monotonicMs() + waitMs, work);
 }
 

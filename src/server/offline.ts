@@ -135,7 +135,7 @@ class SharedStore {
       dirname(this.file),
       'PETSTORE_OFFLINE_STORE names another file, or PETSTORE_STATE_DIR its folder',
     );
-    const release = await takeLock(this.file, this.options.lockWaitMs);
+    const release = await takeLock(this.file, { waitMs: this.options.lockWaitMs });
     try {
       this.load();
     } catch (error) {

@@ -116,7 +116,7 @@ describe('a lock', () => {
     const path = join(folder, 'held');
     const child = await holder(path);
     const message = `${path} is locked by process ${child.pid}`;
-    await expect(takeLock(path, 50)).rejects.toMatchObject({ kind: 'failed', message });
+    await expect(takeLock(path, { waitMs: 50 })).rejects.toMatchObject({ kind: 'failed', message });
     child.kill('SIGKILL');
   });
 
@@ -126,17 +126,17 @@ describe('a lock', () => {
   ])('%s is taken over at once', async (name, owner) => {
     const path = join(folder, name);
     fs.writeFileSync(`${path}.lock`, owner);
-    (await takeLock(path, 0))();
+    (await takeLock(path, { waitMs: 0 }))();
     expect(fs.existsSync(`${path}.lock`)).toBe(false);
   });
 
   test('whose process was killed before it wrote its name is taken over after ten seconds', async () => {
     const path = join(folder, 'nameless');
     fs.writeFileSync(`${path}.lock`, '');
-    await expect(takeLock(path, 0)).rejects.toThrow('lock');
+    await expect(takeLock(path, { waitMs: 0 })).rejects.toThrow('lock');
     const past = new Date(Date.now() - 11_000);
     fs.utimesSync(`${path}.lock`, past, past);
-    (await takeLock(path, 0))();
+    (await takeLock(path, { waitMs: 0 }))();
   });
 
   test.each([
@@ -147,7 +147,7 @@ describe('a lock', () => {
     fs.writeFileSync(`${path}.lock`, `4194305 5 ${host}`);
     const message = `${path} is locked by process 4194305 of ${host}`;
     const hint = `wait for that process to end; if it is gone, remove ${path}.lock`;
-    await expect(takeLock(path, 0)).rejects.toMatchObject({ message, details: { hint } });
+    await expect(takeLock(path, { waitMs: 0 })).rejects.toMatchObject({ message, details: { hint } });
   });
 
   test('is released when its work fails, but not if another process has it by then', async () => {
@@ -166,14 +166,14 @@ describe('a lock', () => {
     fs.symlinkSync(real, link);
     await withLock(link, async () => {
       expect(holderOf(real)?.process).toBe(String(process.pid));
-      await expect(takeLock(real, 20)).rejects.toThrow('is locked by');
+      await expect(takeLock(real, { waitMs: 20 })).rejects.toThrow('is locked by');
     });
   });
 
   test('is never an unrelated file, which stays as it is', async () => {
     const path = join(folder, 'taken');
     fs.writeFileSync(`${path}.lock`, 'mine');
-    await expect(takeLock(path, 0)).rejects.toThrow('is locked by process (not known yet)');
+    await expect(takeLock(path, { waitMs: 0 })).rejects.toThrow('is locked by process (not known yet)');
     expect(fs.readFileSync(`${path}.lock`, 'utf8')).toBe('mine');
   });
 });
