@@ -17,7 +17,7 @@ export interface Contract {
   readonly missing: ReadonlyMap<OperationId, string>;
   /** The header of the token, from the description's security schemes. Without it, the settings name the header. */
   readonly tokenHeader?: TokenHeader | undefined;
-  /** The origin to which a binding applies. */
+  /** The origin to which a binding applies. The built-in contract has none. */
   readonly origin?: string | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;

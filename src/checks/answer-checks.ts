@@ -1,5 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import { idParameter, type Operation } from '../api/operations.ts';
+import { idParameter, isBound, type Operation } from '../api/operations.ts';
 import { isDeniedStatus, isMissingStatus, statusRule } from '../client/answer-table.ts';
 import { titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
@@ -172,8 +172,12 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
     throw new FindingError(failureIn(answer, 'the status in the body is not that of the answer', details));
   } catch (error) {
-    const isBound = answer.operation.responses !== undefined;
-    if (!isBound || !(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
+    if (
+      !isBound(answer.operation) ||
+      !(error instanceof FindingError) ||
+      !matchesStatus(answer.status, expected)
+    )
+      throw error;
     return { ...error.finding, state: 'warn' };
   }
 }

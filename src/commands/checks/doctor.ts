@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { builtInContract, type Contract } from '../../api/contract.ts';
+import type { Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
 import { type Finding, findingOfError, pass, type ServiceUnderTest, warn } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
@@ -69,7 +69,7 @@ async function examineConfig(
       ...warnings.map((warning) => warn(warning)),
     ];
     const token = [tokenFinding(settings, contract)];
-    const isBound = contract !== builtInContract;
+    const isBound = contract.origin !== undefined;
     const binding = [pass(isBound ? `bound to a description, ${count}` : 'not bound to a description')];
     return { service, findings: { config, token, binding } };
   } catch (error) {
