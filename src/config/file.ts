@@ -4,9 +4,9 @@ import {
   InputError,
   isMissing,
   messageOf,
+  type OwnCode,
   systemCode,
   systemReason,
-  type UsageCode,
   UsageError,
 } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson, printJson } from '../process/exact-json.ts';
@@ -142,7 +142,7 @@ function requireTrusted(path: string, stats: Stats): void {
 /** Returns the error for an unknown profile. @param givenBy the flag, variable or file that names it. */
 export function unknownProfileError(
   name: string,
-  { givenBy, code }: { readonly givenBy?: string; readonly code?: UsageCode } = {},
+  { givenBy, code }: { readonly givenBy?: string; readonly code?: OwnCode } = {},
 ): UsageError {
   return new UsageError(
     `${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`,

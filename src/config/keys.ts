@@ -2,7 +2,7 @@ import { isConnectionHeader, isHttpToken } from '../api/http.ts';
 import { integerFrom } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
-import { parseAt, parseChoice, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
+import { type OwnCode, parseAt, parseChoice, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { didYouMean } from '../process/text.ts';
 
@@ -155,7 +155,7 @@ export function parseSetting<Key extends SettingKey>(
   key: Key,
   text: string,
   label: string,
-  code?: UsageCode,
+  code?: OwnCode,
 ): SettingValues[Key] {
   const read = () => keyRules[key].parse(text) as SettingValues[Key];
   return parseAt(label, maskValue(key, text), read, code);

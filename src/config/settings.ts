@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { colorVariable } from '../output/style.ts';
-import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
+import { InputError, type OwnCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
@@ -188,7 +188,7 @@ function rankOf({ source }: { readonly source: SettingSource }): number {
   return sources.indexOf(source);
 }
 
-function usageCodeOf({ source }: { readonly source: SettingSource }): UsageCode {
+function usageCodeOf({ source }: { readonly source: SettingSource }): OwnCode {
   return source === 'flag' ? 'invalid_flag' : 'invalid_input';
 }
 

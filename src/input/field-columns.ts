@@ -78,7 +78,7 @@ export function findFields(columns: readonly string[], rules: ColumnRules, isPri
   const [name, ...synonyms] = missing.columns;
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
   const existing = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
-  throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint);
+  throw new ValueError(`no column ${name}${others}; ${existing}`, { hint: rules.missingHint });
 }
 
 /** Returns the columns that a command ignores, without those of a file of rejects. */

@@ -75,7 +75,7 @@ function parseFileNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const number =
     toNumber(text) ?? toNumber(plainNumber(text, typeof value === 'string' ? notation : { decimal: '.' }));
-  if (number === undefined) throw new ValueError(rule, notation && numberHint(text, notation));
+  if (number === undefined) throw new ValueError(rule, { hint: notation && numberHint(text, notation) });
   return number;
 }
 

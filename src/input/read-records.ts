@@ -150,11 +150,9 @@ function tableReader(
   const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
     if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
-      throw new ValueError(
-        `the row has ${cells.length} cells, the header has ${fields.length}`,
-        undefined,
-        'size',
-      );
+      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`, {
+        rule: 'size',
+      });
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of fieldColumns) {
       const cell = cells[index];
@@ -180,9 +178,9 @@ function objectReader(layout: ColumnRules, ignored: Set<string>): RecordReader {
   return ({ line, text, item = toItem(text) }) => {
     const { value, repeatedKey } = item;
     if (repeatedKey !== undefined)
-      throw new ValueError(`the key ${repeatedKey} occurs twice`, undefined, 'a key occurs twice');
+      throw new ValueError(`the key ${repeatedKey} occurs twice`, { rule: 'a key occurs twice' });
     if (!isJsonObject(value))
-      throw new ValueError(`${quoteValue(text)} is not a JSON object`, undefined, 'no object');
+      throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || keys.length !== ownKeys.length || keys.some((key, index) => key !== ownKeys[index])) {
       fields = findFields(ownKeys, layout, ownKeys.includes(layout.printedKey ?? ''));

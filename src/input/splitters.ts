@@ -19,7 +19,7 @@ export interface SplitRecord {
 const maxRecordLength = 2 ** 20;
 
 /** Returns a record. @throws InputError if it is longer than 1 MiB. @param place of the record, for the error. */
-function checkLength(record: SplitRecord, place: string): SplitRecord {
+function requireLength(record: SplitRecord, place: string): SplitRecord {
   if (record.text.length <= maxRecordLength) return record;
   throw new InputError(`${place}: the record is longer than 1 MiB`, cutOffHint);
 }
@@ -33,7 +33,7 @@ export function* splitLines(text: string, name: string): Generator<SplitRecord, 
     lineEnd.lastIndex = at;
     const end = lineEnd.exec(text)?.index ?? text.length;
     const content = text.slice(at, end);
-    if (content.trim() !== '') yield checkLength({ line, text: content }, `${name}:${line}`);
+    if (content.trim() !== '') yield requireLength({ line, text: content }, `${name}:${line}`);
     at = afterLineEnd(text, end);
   }
 }
@@ -43,11 +43,9 @@ export function toItem(text: string): JsonItem {
   try {
     return parseItem(text);
   } catch (error) {
-    throw new ValueError(
-      `not valid JSON: ${messageOf(error).replace(' at line 1, column', ' at column')}`,
-      undefined,
-      'not valid JSON',
-    );
+    throw new ValueError(`not valid JSON: ${messageOf(error).replace(' at line 1, column', ' at column')}`, {
+      rule: 'not valid JSON',
+    });
   }
 }
 
@@ -61,7 +59,7 @@ export function* splitJson(text: string, name: string): Generator<SplitRecord, u
   try {
     for (const item of parseItems(text)) {
       line += 1;
-      yield checkLength({ line, text: item.text, item }, `${name}: record ${line}`);
+      yield requireLength({ line, text: item.text, item }, `${name}: record ${line}`);
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
@@ -87,7 +85,7 @@ export function* splitCsv(text: string, name: string, delimiter: string): Genera
       text[end] === '"'
         ? { line, ...parseQuotedRecord(text, at, place, delimiter) }
         : { line, text: text.slice(at, end), cells: text.slice(at, end).split(delimiter) };
-    if (record.problem || record.cells.some((cell) => cell.trim() !== '')) yield checkLength(record, place);
+    if (record.problem || record.cells.some((cell) => cell.trim() !== '')) yield requireLength(record, place);
     line += 1 + (text[end] === '"' ? lineEndsIn(record.text) : 0);
     at = afterLineEnd(text, at + record.text.length);
   }
@@ -115,7 +113,9 @@ function parseQuotedRecord(text: string, from: number, place: string, delimiter:
     plainText.lastIndex = close + 1;
     const [plain = ''] = plainText.exec(text) ?? [];
     if (isQuoted && plain !== '')
-      problem = new ValueError('text follows a closing quote', 'within quotes, write each quote twice');
+      problem = new ValueError('text follows a closing quote', {
+        hint: 'within quotes, write each quote twice',
+      });
     cells.push(isQuoted ? text.slice(start + 1, close).replaceAll('""', '"') : plain);
     const end = plainText.lastIndex;
     if (text[end] !== delimiter) return { text: text.slice(from, end), cells, problem };

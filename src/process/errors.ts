@@ -50,7 +50,7 @@ export type Sender = 'service' | 'gateway' | 'unknown';
 export interface ErrorDetails {
   /** A remedy that the user can apply, one sentence. */
   readonly hint?: string | undefined;
-  /** The service's own error code, such as `not_found`; for an error of this program a `UsageCode`. */
+  /** The service's own error code, such as `not_found`; for an error of this program an `OwnCode`. */
   readonly code?: string | undefined;
   /** The service's own message, if it sent one. JSON output has it instead of the message for people. */
   readonly serviceMessage?: string | undefined;
@@ -102,8 +102,8 @@ export class CliError extends Error {
   }
 }
 
-/** The subject of a usage error. Scripts rely on it: it is the `code` of the JSON error. `petstore help exit-codes` lists the codes. */
-export type UsageCode =
+/** The code of an error that this program finds itself. Scripts rely on it: JSON output has it. `petstore help exit-codes` lists the codes. */
+export type OwnCode =
   /** A flag or an argument of the command line. */
   | 'invalid_flag'
   /** A file, stdin, a variable of the environment or the config. */
@@ -129,9 +129,15 @@ export type UsageCode =
 
 /** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
-  constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag') {
+  constructor(message: string, hint?: string, code: OwnCode = 'invalid_flag') {
     super('usage', message, { hint, code });
   }
+}
+
+interface ValueErrorDetails extends Pick<ErrorDetails, 'hint'> {
+  /** Errors with the same rule are reported together. By default the message, which then has no value in it. */
+  readonly rule?: string;
+  readonly code?: OwnCode | undefined;
 }
 
 /**
@@ -139,10 +145,9 @@ export class UsageError extends CliError {
  * place and the value before it.
  */
 export class ValueError extends UsageError {
-  /** Errors with the same rule are reported together. By default the message, which has no value in it. */
   readonly rule: string;
 
-  constructor(message: string, hint?: string, rule = message, code?: UsageCode) {
+  constructor(message: string, { hint, rule = message, code }: ValueErrorDetails = {}) {
     super(message, hint, code);
     this.rule = rule;
   }
@@ -154,15 +159,16 @@ export class ValueError extends UsageError {
  * @param place the flag, variable or column of the value: `--timeout`, `PETSTORE_OUTPUT`, `quantity`.
  * @throws ValueError `--timeout '0': must be more than 0`.
  */
-export function parseAt<Value>(place: string, value: unknown, parse: () => Value, code?: UsageCode): Value {
+export function parseAt<Value>(place: string, value: unknown, parse: () => Value, code?: OwnCode): Value {
   try {
     return parse();
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
     const { message, details, rule } = error;
+    const { hint } = details;
     const isShort = typeof value !== 'object' || value instanceof ExactNumber;
     const valueText = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
-    throw new ValueError(`${place}${valueText}: ${message}`, details.hint, `${place} ${rule}`, code);
+    throw new ValueError(`${place}${valueText}: ${message}`, { hint, rule: `${place} ${rule}`, code });
   }
 }
 

@@ -46,7 +46,7 @@ function extraFields(access: RecordAccess, texts: RecordFlags['field'] = []): Fi
     const field = findField(noun, name);
     // A service may have a field of its own with the name of our column, such as a category in words.
     if (field && (field.name === name || takesField(operation, field.name)))
-      throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
+      throw new ValueError(`${name} has its own flag`, { hint: `give ${flagOf(field)}` });
     if (name === 'id' && operation.method !== 'POST')
       throw new ValueError('the id of a record cannot be given');
     const isFurther =
