@@ -134,6 +134,7 @@ function chooseLimits(settings: Context['settings'], rules: PurposeRules): CallL
     timeoutMs: timeout.value,
     retries: retries.value,
     retriesUnreachable: rules.retriesUnreachable || retries.source !== 'default',
+    concurrency: settings.get('concurrency'),
     ...(timeout.source === 'default' && rules.timeout),
     ...(retries.source === 'default' && rules.retries),
   };

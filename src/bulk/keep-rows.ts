@@ -3,6 +3,7 @@ import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { countText } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
+import type { RecordPort } from '../writes/port.ts';
 import { type Outcome, outcomeOf, type PlannedWrite, reasonOf } from '../writes/row.ts';
 import type { RowKeeper, SettleResult } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
@@ -18,10 +19,10 @@ const maxPlainSets = 512;
 const maxOtherRows = 64;
 
 /** Returns the rows that share the next mark, beginning at an index. */
-function rowsOfMark({ rowsToWrite, concurrency, canReadEach }: KeeperOptions, from: number): RunRow[] {
+function rowsOfMark({ rowsToWrite, port: { abilities, limits } }: KeeperOptions, from: number): RunRow[] {
   const maxSharing = ({ intent, planned }: RunRow) => {
     // After a kill only a person can settle a marked create, or a marked row that cannot be read by itself.
-    if (planned?.action === 'create' || !canReadEach) return concurrency;
+    if (planned?.action === 'create' || !abilities.canReadEach) return limits.concurrency;
     return isPlainSet(intent) ? maxPlainSets : maxOtherRows;
   };
   const rows: RunRow[] = [];
@@ -46,9 +47,7 @@ const saveEveryMs = 1000;
 
 interface KeeperOptions {
   readonly rowsToWrite: readonly RunRow[];
-  readonly concurrency: number;
-  /** As in `Abilities`. */
-  readonly canReadEach: boolean;
+  readonly port: RecordPort;
   readonly stop: Stop;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;

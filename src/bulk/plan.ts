@@ -34,8 +34,6 @@ export interface SessionSources {
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
   readonly entries: RecordPort | undefined;
   readonly pace: Pace;
-  /** The most records at a time. */
-  readonly concurrency: number;
   /** Saves the embedded store. Other services have none. */
   readonly saveStore: (() => Promise<void>) | undefined;
 }
@@ -49,7 +47,7 @@ export interface SessionSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { port, entries, concurrency }: SessionSources,
+  { port, entries }: SessionSources,
   onRead: () => void,
 ): Promise<Plan> {
   const { log } = runs;
@@ -64,12 +62,12 @@ export async function planRun(
     else if (hasId(row)) toRead.push(row);
     else planByValue(row, null);
   }
-  await readAll(port, toRead, concurrency, (row, record) => {
+  await readAll(port, toRead, (row, record) => {
     planByValue(row, port.rowValueOf(row.intent, record));
     onRead();
   });
   const rowsToWrite = rows.filter((row) => !outcomeOf(row));
-  const whyNoEntries = entries && (await readEntries(entries, rowsToWrite, concurrency));
+  const whyNoEntries = entries && (await readEntries(entries, rowsToWrite));
   return { rows, rowsToWrite, invalid: log.planNumber === 0 ? log.invalid : [], whyNoEntries };
 }
 
@@ -103,13 +101,8 @@ type TakeRecord = (row: RunRow, record: ServiceRecord | undefined) => void;
  *
  * @throws CliError if a record could not be read.
  */
-async function readAll(
-  port: RecordPort,
-  toRead: readonly RowWithId[],
-  concurrency: number,
-  take: TakeRecord,
-): Promise<void> {
-  const { contract, noun, abilities } = port;
+async function readAll(port: RecordPort, toRead: readonly RowWithId[], take: TakeRecord): Promise<void> {
+  const { contract, noun, abilities, limits } = port;
   const { canReadEach } = abilities;
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -124,7 +117,7 @@ async function readAll(
     return;
   }
   const readEach = (some: readonly RowWithId[], isOffList: boolean) =>
-    forEachConcurrently(concurrency, some, async (row) =>
+    forEachConcurrently(limits.concurrency, some, async (row) =>
       take(row, (await port.read(row.id, {}, isOffList)).record),
     );
   await readEach(unclear, false);
@@ -189,13 +182,9 @@ async function readListed(port: RecordPort, rows: readonly RowWithId[], take: Ta
 }
 
 /** Reads the counts of the inventory entries that go with pets. Returns why it could not, if so. */
-async function readEntries(
-  inventory: RecordPort,
-  pets: readonly RunRow[],
-  concurrency: number,
-): Promise<string | undefined> {
+async function readEntries(inventory: RecordPort, pets: readonly RunRow[]): Promise<string | undefined> {
   try {
-    await readAll(inventory, pets.filter(hasId), concurrency, (row, record) => {
+    await readAll(inventory, pets.filter(hasId), (row, record) => {
       if (record) row.entryCount = record.fields.quantity;
     });
     return undefined;

@@ -26,17 +26,17 @@ const flags = v.object({
 });
 
 /**
- * The kinds of runs: the operation, the verb in a question, and whether `undo` can reverse it. An undo may also delete: see
+ * The kinds of runs: the operation, the verb in a question and in the progress, and whether `undo` can reverse it. An undo may also delete: see
  * `requireOperations`.
  */
 export const runKinds = {
-  apply: { operation: 'update', action: 'set', canBeUndone: true },
-  edit: { operation: 'update', action: 'set', canBeUndone: true },
-  create: { operation: 'create', action: 'create', canBeUndone: true },
-  update: { operation: 'update', action: 'change', canBeUndone: true },
+  apply: { operation: 'update', action: 'set', progress: 'applying', canBeUndone: true },
+  edit: { operation: 'update', action: 'set', progress: 'applying', canBeUndone: true },
+  create: { operation: 'create', action: 'create', progress: 'creating', canBeUndone: true },
+  update: { operation: 'update', action: 'change', progress: 'updating', canBeUndone: true },
   // A removal leaves nothing to restore.
-  delete: { operation: 'delete', action: 'delete', canBeUndone: false },
-  undo: { operation: 'update', action: 'take back', canBeUndone: false },
+  delete: { operation: 'delete', action: 'delete', progress: 'deleting', canBeUndone: false },
+  undo: { operation: 'update', action: 'take back', progress: 'undoing', canBeUndone: false },
 } as const;
 
 /** The service that runs write to, as `requireTarget` finds it. All spellings of a URL give the same address. */

@@ -120,7 +120,7 @@ async function openSources(context: Context, log: RunLog): Promise<SessionSource
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
   const entries = deletesPets ? createRecordPort(client, 'inventory', run) : undefined;
   const { saveStore } = client;
-  return { port, entries, pace, concurrency: settings.get('concurrency'), saveStore };
+  return { port, entries, pace, saveStore };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
@@ -180,7 +180,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { port, pace, concurrency, saveStore }: SessionSources,
+  { port, pace, saveStore }: SessionSources,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -195,21 +195,19 @@ async function writePlan(
   return stop.inTwoSteps(tellFirst, async () => {
     using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
-    const { canReadEach } = port.abilities;
-    const options = { rowsToWrite, saveStore, concurrency, canReadEach, maxErrors, stop };
+    const options = { port, rowsToWrite, saveStore, maxErrors, stop };
     const keeper = createRowKeeper(journal, options);
     const { counts } = keeper;
     const { begin, log } = journal;
     const { kind, flags } = log.header;
     const activity = {
-      label:
-        (kind === 'undo' ? 'undoing' : 'applying') + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
+      label: runKinds[kind].progress + (flags.shard ? ` shard ${shardName(flags.shard)}` : ''),
       unit: 'rows',
       read: () => ({ done: counts.ended, total, failed: counts.failed, wait: pace.waitText }),
     };
     const writeRows = async () => {
       try {
-        await settleAll(port, rowsToWrite, { stopped: stop.stopped, concurrency }, keeper);
+        await settleAll(port, rowsToWrite, stop.stopped, keeper);
       } finally {
         await keeper.flush();
       }

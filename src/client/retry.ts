@@ -12,6 +12,8 @@ export interface CallLimits {
   readonly retriesOf429?: number | undefined;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
+  /** The most requests at a time. */
+  readonly concurrency: number;
 }
 
 /**
@@ -24,7 +26,11 @@ export interface CallLimits {
 export function permittedDelayMs(
   retry: number,
   { error, retryAfterMs, status }: Pick<Attempt, 'error' | 'retryAfterMs'> & Pick<ErrorDetails, 'status'>,
-  { retries, retriesOf429 = retries, retriesUnreachable }: Omit<CallLimits, 'timeoutMs'>,
+  {
+    retries,
+    retriesOf429 = retries,
+    retriesUnreachable,
+  }: Pick<CallLimits, 'retries' | 'retriesOf429' | 'retriesUnreachable'>,
   random = Math.random(),
 ): number | undefined {
   const most = status === 429 ? retriesOf429 : retries;

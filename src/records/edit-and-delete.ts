@@ -136,7 +136,7 @@ async function readDetails(
       details.set(id, error.kind === 'not-found' ? { fields: null } : {});
     }
   };
-  await forEachConcurrently(context.settings.get('concurrency'), ids, read);
+  await forEachConcurrently(client.limits.concurrency, ids, read);
   return details;
 }
 

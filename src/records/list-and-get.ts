@@ -149,8 +149,7 @@ export async function getRecords(
     readRecord(client, noun.name, await names.requireId(noun.idName, idOrName));
   beginNames(access);
   const results: (ServiceRecord | CliError)[] = [];
-  const concurrency = context.settings.get('concurrency');
-  await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
+  await forEachConcurrently(client.limits.concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
     results[index] = await read(idOrName).catch((failure: unknown) => {
       if (!(failure instanceof CliError) || isInterruption(failure) || failure.kind === 'usage')
         throw failure;

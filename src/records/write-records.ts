@@ -16,12 +16,8 @@ import { type RecordAccess, recordsOutput } from './access.ts';
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
 
-interface RowResult {
-  readonly row: Row;
-  /** Undefined if a signal ended the command before the row began. */
-  readonly settled: SettleResult | undefined;
-  readonly error: CliError | undefined;
-}
+/** The results of the rows, in the order of the command line. A row that a signal kept from beginning has none. */
+type Results = readonly (SettleResult | undefined)[];
 
 /**
  * Sends the writes and returns their records; with --dry-run returns the requests. Several rows are printed as a list. Nothing is
@@ -35,7 +31,7 @@ export async function writeRecords(
   deletionText?: (row: Row) => string,
 ): Promise<Output> {
   const { context, client, noun } = access;
-  const { settings, flags, stop } = context;
+  const { flags, stop } = context;
   const port = createRecordPort(client, noun.name);
   const settledRows = new Map<Row, SettleResult>();
   const keeper = {
@@ -46,13 +42,9 @@ export async function writeRecords(
       await reportWrite(access, row, settled, deletionText);
     },
   };
-  const concurrency = settings.get('concurrency');
-  await settleAll(port, rows, { stopped: stop.stopped, concurrency }, keeper);
-  const results = rows.map((row): RowResult => {
-    const settled = settledRows.get(row);
-    return { row, settled, error: rowErrorOf(access, row, settled) };
-  });
-  const errors = results.flatMap(({ error }) => error ?? []);
+  await settleAll(port, rows, stop.stopped, keeper);
+  const results = rows.map((row) => settledRows.get(row));
+  const errors = rows.flatMap((row, at) => rowErrorOf(access, row, results[at]) ?? []);
   const error = joinErrors(errors, results.length, noun.plural);
   return flags.dryRun ? toPreview(access, port, results, error) : toOutput(access, results, error);
 }
@@ -85,13 +77,11 @@ async function reportWrite(
 /** Returns the records, in the order of the command line. */
 async function toOutput(
   access: RecordAccess,
-  results: readonly RowResult[],
+  results: Results,
   error: CliError | undefined,
 ): Promise<Output> {
-  const done = results.filter(({ settled }) => isDone(settled));
-  const records = done.flatMap(({ row, settled }) =>
-    row.intent.kind === 'remove' ? [] : (settled?.record ?? []),
-  );
+  const done = results.flatMap((settled) => (settled && isDone(settled) ? settled : []));
+  const records = done.flatMap(({ state, record }) => (state.intent.kind === 'remove' ? [] : (record ?? [])));
   if (records.length === 0) return { kind: 'nothing', error };
   const warningIfUnprinted = `${done.length} of ${results.length} ${access.noun.plural} are done, but could not be printed`;
   return { ...(await recordsOutput(access, records, results.length)), error, warningIfUnprinted };
@@ -106,11 +96,11 @@ function isDone(settled: SettleResult | undefined): boolean {
 async function toPreview(
   { client }: RecordAccess,
   port: RecordPort,
-  results: readonly RowResult[],
+  results: Results,
   error: CliError | undefined,
 ): Promise<Output> {
   const requests: HttpRequest[] = [];
-  for (const { settled } of results) {
+  for (const settled of results) {
     const { outcome, state } = settled ?? {};
     if (!outcome && state?.planned)
       requests.push(client.preview(await port.prepareRequest(state, state.planned, state.reading)));

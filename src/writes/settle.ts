@@ -87,7 +87,7 @@ export interface RowKeeper<SomeRow extends Row> {
 export async function settleAll<SomeRow extends Row>(
   port: RecordPort,
   rows: Iterable<SomeRow>,
-  { stopped, concurrency }: { readonly stopped: AbortSignal; readonly concurrency: number },
+  stopped: AbortSignal,
   keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let isEmptyConfirmed = false;
@@ -109,7 +109,7 @@ export async function settleAll<SomeRow extends Row>(
     turn = turn.then(() => settleOne(row));
     return turn;
   };
-  await forEachConcurrently(concurrency, rows, settleInTurn, stopped);
+  await forEachConcurrently(port.limits.concurrency, rows, settleInTurn, stopped);
 }
 
 /** Returns true if a row replaces a count other than 0. From 0, a service that adds shows the same result as one that sets. */

@@ -75,7 +75,7 @@ const rows: readonly (readonly [Intent, PlannedWrite, outcomes: string])[] = [
   [{ kind: 'remove', created: 5 }, planned(5, null, 'remove'), endsOrNothing],
 ];
 
-const limits = { timeoutMs: 1000, retries: 1, retriesUnreachable: true };
+const limits = { timeoutMs: 1000, retries: 1, retriesUnreachable: true, concurrency: 1 };
 const abilities = {
   canReadEach: true,
   canRead: true,

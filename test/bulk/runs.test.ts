@@ -8,6 +8,7 @@ import { createLog, type RunHeader } from '../../src/bulk/run.ts';
 import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
 import { newRow, type RunRow } from '../../src/bulk/run-row.ts';
 import { Stop } from '../../src/process/signals.ts';
+import type { RecordPort } from '../../src/writes/port.ts';
 import { initialState } from '../../src/writes/state.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
@@ -195,8 +196,8 @@ function keepRows(canReadEach = true) {
   const sync = vi.spyOn(journal, 'sync');
   const stop = new Stop();
   const saveStore = vi.fn().mockRejectedValueOnce(new Error('no space left'));
-  const limits = { concurrency: 2, canReadEach, maxErrors: 100, stop };
-  const keeper = createRowKeeper(journal, { rowsToWrite: rows, saveStore, ...limits });
+  const port = { abilities: { canReadEach }, limits: { concurrency: 2 } } as RecordPort;
+  const keeper = createRowKeeper(journal, { port, rowsToWrite: rows, saveStore, maxErrors: 100, stop });
   onTestFinished(() => journal[Symbol.dispose]());
   const events = () => append.mock.calls.flatMap(([each]) => each);
   return { row: rows[0] as RunRow, planned, keeper, stop, sync, events };

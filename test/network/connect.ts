@@ -39,7 +39,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     transport: await open({ baseUrl, tls, env, connections }),
     headers: { accept: 'application/json' },
     usesEtags: true,
-    limits: { timeoutMs, retries, retriesUnreachable: false },
+    limits: { timeoutMs, retries, retriesUnreachable: false, concurrency: 4 },
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),
     notify: () => {},
