@@ -94,9 +94,9 @@ function parseNamedRow(text: string): NamedRow {
 
 const settle = verb({
   name: 'settle',
-  summary: 'Record what happened to unknown rows',
+  summary: 'Say what happened to unknown rows',
   description:
-    'Records whether rows that are unknown, or still to be written, were applied; look at their records first. The run can then be finished, and its delivery closed. Sends nothing to the service. A create that was applied needs the id of its record.',
+    'Says whether rows that are unknown, or still to be written, were applied. Look at their records first. The run can then be finished, and its delivery closed. Sends nothing to the service. A create that was applied needs the id of its record.',
   examples: [
     'petstore runs settle r7 42 43 --as applied',
     'petstore runs settle r7 42 --as failed',

@@ -96,7 +96,7 @@ const rules = {
       return text;
     },
   },
-  tenant: { summary: 'name of the tenant, if several share an address', parse: parseName },
+  tenant: { summary: 'name of this service, if several services share an address', parse: parseName },
   etags: switchRule('whether writes send the ETag of a record as If-Match', 'true'),
   protected: switchRule("whether every write asks for the profile's name", 'false'),
 } satisfies Record<string, KeyRule>;

@@ -69,7 +69,7 @@ export interface Settings {
   readonly profileNames: readonly string[];
   /**
    * An unknown profile, wrong values, a file that cannot be read. Wrong values are not used. A wrong flag has the code `invalid_flag`
-   * and stops every command; the other problems stop only the commands that call a service.
+   * and stops every command. The others stop a command unless it has `wrongSettings`.
    */
   readonly problems: readonly UsageError[];
   /** Warnings to show before a command acts, one line each. */

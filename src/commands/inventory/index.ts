@@ -132,7 +132,7 @@ const apply = verb({
   name: 'apply',
   summary: 'Set stock counts to those of a file',
   description:
-    'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets the counts that differ. petstore keeps the plan, so that resume can finish a stopped run and undo can restore the counts.',
+    'Reads petId and quantity from a file of CSV, TSV, JSON or JSON lines (- is stdin), checks all of it, compares it with the current counts, asks, and sets the counts that differ. petstore keeps the plan, so that resume can finish a stopped run and undo can restore the counts.',
   writes: 'records',
   examples: [
     'petstore inventory apply stock.csv',
