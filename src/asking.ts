@@ -11,7 +11,7 @@ import { UsageError } from './process/errors.ts';
 export function whyNotAsked({ io, flags }: Context): string | undefined {
   const hasKeyboard =
     io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
-  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal to ask on';
+  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
   if (io.env.TERM === 'dumb') return 'TERM is dumb';
   if (io.env.CI) return 'CI is set';
   return flags.noInput ? '--no-input is given' : undefined;
@@ -84,7 +84,11 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await openPrompt(context);
   if (prompt) return prompt;
-  throw new UsageError(`${what}: ${why}, and ${whyNotAsked(context)}`, `use ${flags}`, 'confirmation_needed');
+  throw new UsageError(
+    `${what}: ${why}, and petstore cannot ask: ${whyNotAsked(context)}`,
+    `use ${flags}`,
+    'confirmation_needed',
+  );
 }
 
 function declinedError(what: string): UsageError {

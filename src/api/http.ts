@@ -30,7 +30,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A response as a transport returns it, with its whole body unless `Transport.send` says otherwise. */
+/** A response as a transport returns it, with its whole body; that of an error may be cut. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;

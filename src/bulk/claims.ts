@@ -162,7 +162,7 @@ function claimOnUndo(
 
 /** Only a person can find out what became of an uncertain row whose record another run has planned since. */
 function claimOnUncertain({ id }: Run, doubt: Doubt): Outcome {
-  const message = `run ${id} has changed this record, or tried to, so its value does not show whether this row was written: look at the record, then use \`runs settle\``;
+  const message = `run ${id} may have changed this record since, so its value does not show whether this row was written: look at the record, then use \`runs settle\``;
   return { kind: 'unknown', reason: { code: 'later_run', message }, doubt };
 }
 

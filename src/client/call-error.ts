@@ -168,7 +168,7 @@ const hints: Readonly<Record<string, Hint>> = {
     );
     const isRefused = (response?.status === 400 && sender === 'gateway') || isClosed(error);
     if (!isOtherProtocol && !(isRefused && call?.request.url.startsWith('http:'))) return undefined;
-    return 'check whether the port expects http or https; a port that speaks only HTTP/2 does not work';
+    return 'check whether the port expects http or https; petstore cannot use a port that speaks only HTTP/2';
   },
   rateLimit({ call, response }) {
     if (response?.status !== 429) return undefined;

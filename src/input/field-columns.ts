@@ -70,7 +70,7 @@ export function findFields(columns: readonly string[], rules: ColumnRules, isPri
     if (isFurther && !isPrinted) throw new ValueError(`column '${column}': ${rules.refusal}`);
     const first = field ? columns[names.indexOf(field.name)] : undefined;
     if (field && first !== undefined)
-      throw new ValueError(`the columns ${first} and ${column} may both be ${field.name}`);
+      throw new ValueError(`the columns ${first} and ${column} both mean ${field.name}`);
     names.push(field?.name ?? (isFurther ? column : undefined));
   }
   const missing = rules.fields.find(({ name, isRequired }) => isRequired && !names.includes(name));

@@ -97,7 +97,7 @@ async function watchRecords(access: RecordAccess, options: WatchOptions): Promis
   const { context } = access;
   const { io } = context;
   if (context.printer.content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
-    throw new UsageError('--watch: the output must be a table on a terminal', 'run the command in a loop');
+    throw new UsageError('--watch prints a table on a terminal only', 'run the command in a loop');
   const end = new AbortController();
   const release = context.stop.takeOver((signal) => end.abort(interruption(signal)));
   try {

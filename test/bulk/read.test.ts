@@ -166,7 +166,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ],
   [
     '{}\n{"id":1,"pet":2,"count":3}\n',
-    ['1: no column petId (or id, pet); it has none', '2: the columns id and pet may both be petId'],
+    ['1: no column petId (or id, pet); it has none', '2: the columns id and pet both mean petId'],
     lines,
   ],
   ['{"id":[3],"qty":1}\n{"id":4,"qty":["5"]}\n', [`1: id: ${idRule}`, `2: qty: ${quantityRule}`], lines],
@@ -190,11 +190,11 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
   ['', 'stock.csv: the file is empty'],
   ['sku,quantity\n1,2\n', 'stock.csv:1: no column petId (or id, pet); it has: sku, quantity'],
   ['petId,Delta\n1,2\n', 'no column quantity (or qty, stock, count); it has: petId, Delta'],
-  ['id,petId,quantity\n1,1,2\n', 'the columns id and petId may both be petId'],
-  ['petId,count,count\n1,1,2\n', 'the columns count and count may both be quantity'],
+  ['id,petId,quantity\n1,1,2\n', 'the columns id and petId both mean petId'],
+  ['petId,count,count\n1,1,2\n', 'the columns count and count both mean quantity'],
   // A header is checked even if no row follows.
   ['sku,2\n', 'no column petId (or id, pet); it has: sku, 2'],
-  ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity may both be quantity', relative],
+  ['petId,change,quantity\n1,2,3\n', 'the columns change and quantity both mean quantity', relative],
   // A truncated file is an error of the file, not of a row.
   ['petId,quantity\n1,2\n2,"3\n4,5\n', /^stock.csv:3: a quote is opened and never closed/, skipping],
   [`id,qty\n1,${'5'.repeat(2 ** 20)}\n`, 'stock.csv:2: the record is longer than 1 MiB', skipping],

@@ -146,7 +146,7 @@ test.each(gone)('petstore %s no longer exists and is a usage error', async (line
     .findLast((word) => word.startsWith('-'))
     ?.replace(/=.*/, '')
     .replace(/^-o$/, '--output');
-  const ofFlag = `.*unknown flag '${flag}(=…)?'|${flag}( '.*')?: .*must be `;
+  const ofFlag = `.*unknown flag '${flag}(=…)?'|${flag}( '.*')?:? .*(must be|only)`;
   expect(stderr).toMatch(
     new RegExp(
       `^error: (${flag ? ofFlag : `.*'(${words.join('|').replaceAll('*', '\\*')})'|.*too many arg`})`,

@@ -68,7 +68,7 @@ test.each([
   ['pets update', 'name,status\nRex,sold\n', 'stdin:2: id is required'],
   ['pets update', '{"id":1.2E+18,"name":"x"}', "stdin:1: id '1.2E+18': must be a whole number"],
   ['pets update', 'id,status\n1,sold\n1,pending\n', 'stdin:2: line 2 and line 3 are for pet 1\n'],
-  ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'may both be categoryId'],
+  ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'both mean categoryId'],
   ['pets update', '{"id":1,"categoryId":true}', 'stdin:1: categoryId true: must be a whole number'],
   ['pets update', 'Bella\n', "stdin:1: column 'Bella': pets have no such field; they have id, name"],
   ['pets update 3', 'id\n3\n', 'give ids or --from, not both'],

@@ -91,7 +91,7 @@ test('overview lists the ten lowest counts and ten orders, and counts all orders
   expect((await runAt(server, 'overview')).stdout).toMatch(/^Open orders: 14\n/m);
 });
 
-test('a list that the service does not offer is missing, and one that cannot be read is an error', async () => {
+test('a list that the service does not offer is named, and one that cannot be read is an error', async () => {
   await using server = await service();
   const changes: ((document: Description) => void)[] = [
     ({ paths }) => delete paths['/store/orders'],
@@ -99,7 +99,7 @@ test('a list that the service does not offer is missing, and one that cannot be 
   ];
   for (const change of changes) {
     const { done } = await bindTo(server, ownDescription(change));
-    expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
+    expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nnot offered by the service\n$/ms);
     expect(JSON.parse(await done('overview -o json'))).toMatchObject({ inventory: [{}, {}], orders: null });
   }
   await using refusing = await recordingServer({ '/pets': [], '/store/inventory': [] }, () => refusal(403));

@@ -37,7 +37,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ],
   [['pets', 'list', '--category', ''], "--category '': must not be empty"],
   ['pets list --category 99999999999999999999', 'must be a whole number from 0 to 9223372036854775807'],
-  ['pets list --watch', '--watch: the output must be a table on a terminal'],
+  ['pets list --watch', '--watch prints a table on a terminal only'],
   ['pets list --watch 500ms', "--watch '500ms': must be a duration of at least 1s"],
   ['categories create', 'create category: --name is missing\n'],
   ['categories update 1', 'update category: nothing to change\n'],
