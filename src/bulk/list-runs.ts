@@ -145,11 +145,11 @@ async function readRun(path: string, undo: Run | undefined): Promise<Run | undef
 }
 
 /** Returns a run. @param isEnded false if its last session has no end. */
-export function toRun(begin: RunBegin, end: RunNumbers, isEnded: boolean, undo?: Run): Run {
-  return { ...begin, ...end, state: stateOf(end, isEnded, undo), undo };
+export function toRun(begin: RunBegin, numbers: RunNumbers, isEnded: boolean, undo?: Run): Run {
+  return { ...begin, ...numbers, state: stateOf(numbers, isEnded, undo), undo };
 }
 
-function stateOf(end: RunNumbers, isEnded: boolean, undo: Run | undefined): Run['state'] {
+function stateOf(numbers: RunNumbers, isEnded: boolean, undo: Run | undefined): Run['state'] {
   if (undo?.state === 'finished') return undo.counts.failed === 0 ? 'undone' : 'partly undone';
-  return isEnded && openRowCount(end) === 0 ? 'finished' : 'open';
+  return isEnded && openRowCount(numbers) === 0 ? 'finished' : 'open';
 }

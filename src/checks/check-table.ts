@@ -136,10 +136,10 @@ function requireKnown(flag: string, patterns: readonly string[], expect: readonl
 }
 
 /** Returns true if a check is selected. `--only` does not leave out the checks of `--expect`. */
-function isSelected(id: string, { only, skip }: Selection): boolean {
+function isSelected(id: string, { only, skip: skipped }: Selection): boolean {
   const isIncluded =
     only.length === 0 || groupOf(id) === 'expect' || only.some((pattern) => matches(id, pattern));
-  return isIncluded && !skip.some((pattern) => matches(id, pattern));
+  return isIncluded && !skipped.some((pattern) => matches(id, pattern));
 }
 
 /** In a pattern, `*` is any text, and `?` one character. A pattern without a slash selects groups. */

@@ -27,7 +27,7 @@ export function responseErrorOf(soFar: CallSoFar, response: HttpResponse): CliEr
   const sender = attempts.at(-1)?.sender ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, sender, call.service.secrets.mask);
   const kind = errorKindOf(status, sender, request.method, operation?.isList);
-  return errorOf(soFar, { response, sender, kind }, why, { status, sender, code, serviceMessage });
+  return callErrorOf(soFar, { response, sender, kind }, why, { status, sender, code, serviceMessage });
 }
 
 /**
@@ -40,10 +40,10 @@ export function callError<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | Cl
   const { message, details, kind } = thrown;
   const { noAnswer, status = soFar.attempts.at(-1)?.response?.status } = details;
   const why = soFar.call.service.secrets.mask(message);
-  return errorOf(soFar, { error: thrown, kind }, why, { noAnswer, status, cause: thrown });
+  return callErrorOf(soFar, { error: thrown, kind }, why, { noAnswer, status, cause: thrown });
 }
 
-function errorOf(
+function callErrorOf(
   soFar: CallSoFar,
   failure: Failure & { readonly kind: ErrorKind },
   why: string,

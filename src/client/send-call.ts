@@ -119,7 +119,7 @@ async function makeAttempt(
       retryAfterMs: failure && retryAfterMsOf(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
-      const retry = response && !failure ? undefined : nextAttempt(call, attempt, mostMs - elapsedMs);
+      const retry = response && !failure ? undefined : delayOrReason(call, attempt, mostMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
     service.observe?.(attempt, call.operation);
@@ -153,7 +153,7 @@ async function sendRequest(
 }
 
 /** Returns the delay before the next attempt, or why there is none although the answer allows one. */
-function nextAttempt(
+function delayOrReason(
   call: Call,
   attempt: Attempt,
   remainingMs: number,

@@ -48,7 +48,7 @@ export const completion = action({
 });
 
 /** How long the Tab key waits for names from the service, in milliseconds. */
-const patienceMs = 300;
+const lookUpPatienceMs = 300;
 
 /**
  * Prints the possible completions of the last word, one a line: the word, and after a tab its description. The line `:file` asks the
@@ -64,7 +64,7 @@ export async function complete(context: Context, line: ParsedLine, words: readon
   if (typeof kind !== 'string') return io.stdout.write(offersText(kind, stem, current));
   const cursor = { ...line, prefix: current.slice(stem.length) };
   // A completion reports no errors. It offers only the values that arrive in time.
-  const values = await withinLimits({ limitMs: patienceMs }, async () =>
+  const values = await withinLimits({ limitMs: lookUpPatienceMs }, async () =>
     lookUps[kind as LookUpKind](context, cursor),
   ).catch(() => []);
   const offers = values

@@ -111,7 +111,7 @@ export function processIo(): ProcessIo {
     async flushThenExit(code) {
       const flush = Promise.all([stdout.flush(), stderr.flush()]);
       await (Object.values<number>(signalCodes).includes(code)
-        ? withinLimits({ limitMs: patienceMs }, () => flush).catch(() => {})
+        ? withinLimits({ limitMs: flushPatienceMs }, () => flush).catch(() => {})
         : flush);
       // Node 20 resets the mode of each terminal at the end, and aborts with a native stack if the terminal is gone.
       if (code === signalCodes.SIGHUP)
@@ -232,7 +232,7 @@ function openTerminal(): ReadStream | undefined {
 }
 
 /** How long a stalled reader may delay the end of an interrupted command, in milliseconds. */
-const patienceMs = 300;
+const flushPatienceMs = 300;
 
 /** Returns the version of V8, such as `11.3.244.8-node.38`. */
 export function v8Version(): string {
