@@ -73,10 +73,9 @@ export async function connectToDocuments(
   origin: string,
   { withToken }: { readonly withToken: boolean },
 ): Promise<Client> {
-  const { settings, flags } = context;
-  const baseUrl = settings.baseUrl;
+  const { baseUrl } = context.settings;
   const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  const headerFlags = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
+  const headerFlags = isServiceOrigin || baseUrl === undefined ? (context.flags.headers ?? []) : [];
   // A contract that cannot be read must not keep the user from binding again.
   const contract = withToken ? await context.contract().catch(() => builtInContract) : builtInContract;
   const token = withToken ? 'any' : 'none';
@@ -144,10 +143,7 @@ function chooseLimits(settings: Context['settings'], rules: PurposeRules): CallL
  * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
  * may change.
  */
-function createObserver(
-  context: Context,
-  { isSilent }: PurposeRules,
-): NonNullable<ServiceOptions['observe']> {
+function createObserver(context: Context, { isSilent }: PurposeRules): ServiceOptions['observe'] {
   const { notice, io, flags, secrets } = context;
   const level = flags.verbose ?? 0;
   const showsNotes = !isSilent && isWatchedByPerson(context);

@@ -40,7 +40,7 @@ export interface ServiceOptions {
   /** Masked in each text of the service that an error quotes. */
   readonly secrets: Secrets;
   /** Gets every attempt that has ended. That of a raw request has no operation. */
-  observe?(attempt: Attempt, operation: Operation | undefined): void;
+  observe(attempt: Attempt, operation: Operation | undefined): void;
   /** Tells the user how a list is read, or that records may be missing from it. */
   notify(...notice: Notice): void;
 }

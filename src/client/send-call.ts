@@ -46,7 +46,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
       const attempt = await makeAttempt(call, attempts.length + 1, deadlineMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      service.observe?.(attempt, call.operation);
+      service.observe(attempt, call.operation);
       pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, request, response, error } = attempt;
@@ -122,7 +122,7 @@ async function makeAttempt(
       const retry = response && !failure ? undefined : delayOrReason(call, attempt, mostMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
-    service.observe?.(attempt, call.operation);
+    service.observe(attempt, call.operation);
     request = next;
     limitMs = mostMs - elapsedMs;
   }

@@ -42,6 +42,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     limits: { timeoutMs, retries, retriesUnreachable: false, concurrency: 4 },
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),
+    observe: () => {},
     notify: () => {},
   });
 }
