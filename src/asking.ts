@@ -84,11 +84,8 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await openPrompt(context);
   if (prompt) return prompt;
-  throw new UsageError(
-    `${what}: ${why}, and petstore cannot ask: ${whyNotAsked(context)}`,
-    `use ${flags}`,
-    'confirmation_needed',
-  );
+  const message = `${what}: ${why}, and petstore cannot ask: ${whyNotAsked(context)}`;
+  throw new UsageError(message, `use ${flags}`, 'confirmation_needed');
 }
 
 function declinedError(what: string): UsageError {

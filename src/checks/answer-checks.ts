@@ -172,12 +172,8 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
     throw new FindingError(failureIn(answer, 'the status in the body is not that of the answer', details));
   } catch (error) {
-    if (
-      !isBound(answer.operation) ||
-      !(error instanceof FindingError) ||
-      !matchesStatus(answer.status, expected)
-    )
-      throw error;
+    if (!(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
+    if (!isBound(answer.operation)) throw error;
     return { ...error.finding, state: 'warn' };
   }
 }

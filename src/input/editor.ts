@@ -90,15 +90,13 @@ async function editAndParse<Value>(
   { editor, task, comments, originalText, parse }: Omit<Editing<Value>, 'send'>,
 ): Promise<Value | undefined> {
   const isUnchanged = (saved: string) => saved.trim() === '' || saved.trimEnd() === originalText.trimEnd();
+  const pathWord = context.io.platform === 'win32' ? `"${path}"` : shellWord(path);
   let text = originalText;
   let problemNote = '';
   for (;;) {
     await writeText(path, problemNote + comments + text);
     try {
-      await runEditor(
-        context,
-        `${editor} ${context.io.platform === 'win32' ? `"${path}"` : shellWord(path)}`,
-      );
+      await runEditor(context, `${editor} ${pathWord}`);
     } finally {
       const saved = await readFile(path, 'utf8').catch((error) => {
         throw fileError('read', path, error);

@@ -140,19 +140,14 @@ function parseHeader(
 type RecordReader = (split: SplitRecord) => InputRecord;
 
 /** Makes a reader of the rows of a table. Empty cells beyond the header are padding; missing cells at the end are undefined. */
-function tableReader(
-  fields: FieldNames,
-  header: readonly (string | undefined)[],
-  format: InputFormat,
-): RecordReader {
+function tableReader(fields: FieldNames, header: readonly string[], format: InputFormat): RecordReader {
   const { unguard } = dialectOf(format);
   const columns = columnsOf(fields, header);
   const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
-    if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
-      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`, {
-        rule: 'size',
-      });
+    const size = fields.length;
+    if (cells.length > size && cells.slice(size).some((cell) => cell.trim() !== ''))
+      throw new ValueError(`the row has ${cells.length} cells, the header has ${size}`, { rule: 'size' });
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of fieldColumns) {
       const cell = cells[index];
@@ -162,10 +157,7 @@ function tableReader(
   };
 }
 
-function columnsOf(
-  fields: FieldNames,
-  names: readonly (string | undefined)[],
-): Readonly<Record<string, string>> {
+function columnsOf(fields: FieldNames, names: readonly string[]): Readonly<Record<string, string>> {
   const entries = fields.map((field, index) => [field ?? '', (names[index] ?? '').trim()] as const);
   return Object.fromEntries(entries.filter(([field]) => field !== ''));
 }

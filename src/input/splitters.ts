@@ -43,9 +43,8 @@ export function toItem(text: string): JsonItem {
   try {
     return parseItem(text);
   } catch (error) {
-    throw new ValueError(`not valid JSON: ${messageOf(error).replace(' at line 1, column', ' at column')}`, {
-      rule: 'not valid JSON',
-    });
+    const why = messageOf(error).replace(' at line 1, column', ' at column');
+    throw new ValueError(`not valid JSON: ${why}`, { rule: 'not valid JSON' });
   }
 }
 
