@@ -26,15 +26,14 @@ type PrintedRow = ReturnType<typeof toPrintedRow>;
 /**
  * Returns a row of a run as a plan and a list of outcomes print it. A row that is not written has neither
  * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
- * creates a record has no id, so its reason names its place. `change` is the difference of two counts; it is undefined for fields.
+ * creates a record has no id. `change` is the difference of two counts; it is undefined for fields.
  */
-function toPrintedRow({ noun, format }: RunHeader, row: RunRow, state: string) {
+function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const { planned, line } = row;
   const why = reasonOf(row.state);
   const id = idOfRow(row);
   const { isCount } = nouns[noun];
-  const place = id === undefined ? `${recordPlace(format, line)}: ` : '';
-  const reason = why && { code: shownCode(why), message: place + why.message };
+  const reason = why && { code: shownCode(why), message: why.message };
   const before = valueBefore(row);
   const after = planned?.after;
   const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
@@ -42,12 +41,12 @@ function toPrintedRow({ noun, format }: RunHeader, row: RunRow, state: string) {
   return { petId, id: recordId, before, after, change: changeOf(row), state, reason, line };
 }
 
-function toInvalidRow({ format }: RunHeader, { line, message }: InvalidRecord): PrintedRow {
+function toInvalidRow({ line, message }: InvalidRecord): PrintedRow {
   const none = { petId: undefined, id: undefined, before: undefined, after: undefined, change: undefined };
   return {
     ...none,
     state: 'invalid',
-    reason: { code: 'invalid', message: `${recordPlace(format, line)}: ${message}` },
+    reason: { code: 'invalid', message },
     line,
   };
 }
@@ -82,7 +81,12 @@ export function createRowView(noun: NounName): View<object> {
       ...(isCount ? [changeColumn] : []),
       { name: 'state', value: ({ state }) => state, isState: true },
       { name: 'code', value: ({ reason }) => reason?.code, isHidden: true },
-      { name: 'reason', value: ({ reason }) => reason?.message },
+      {
+        name: 'reason',
+        // A row without an id is found by its line.
+        value: ({ petId, id = petId, reason, line }) =>
+          reason && id === undefined ? `line ${line}: ${reason.message}` : reason?.message,
+      },
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
   };
@@ -104,15 +108,15 @@ export function countProblems({ rows, invalid }: Plan): number {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-export function* rowsOfPlan(header: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
+export function* rowsOfPlan({ noun }: RunHeader, { rows, invalid }: Plan): Generator<PrintedRow> {
   for (const row of rows)
-    if (!outcomeOf(row) || failureOf(row)) yield toPrintedRow(header, row, plannedState(row));
-  for (const record of invalid) yield toInvalidRow(header, record);
+    if (!outcomeOf(row) || failureOf(row)) yield toPrintedRow(noun, row, plannedState(row));
+  for (const record of invalid) yield toInvalidRow(record);
 }
 
 /** Yields the rows of a run as they are now. */
 export function* rowsOfLog({ header, rows }: RunLog): Generator<PrintedRow> {
-  for (const row of rows) yield toPrintedRow(header, row, row.state.kind);
+  for (const row of rows) yield toPrintedRow(header.noun, row, row.state.kind);
 }
 
 /** Yields the records that a run has removed, which `create --from` takes: a pet with the count of its entry. */
@@ -134,11 +138,10 @@ function plannedState({ state: { kind } }: RunRow): string {
 const maxShownChanges = 20;
 
 /** The largest changes of a plan as a table for stderr. */
-export async function largestChangesText(printer: Printer, header: RunHeader, plan: Plan): Promise<string> {
-  const { noun } = header;
+export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
   const sizeOf = (row: RunRow) => Math.abs(Number(changeOf(row) ?? 0));
   const largestChanges = plan.rowsToWrite.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
-  const shownRows = largestChanges.map((row) => toPrintedRow(header, row, plannedState(row)));
+  const shownRows = largestChanges.map((row) => toPrintedRow(noun, row, plannedState(row)));
   const { idField, isCount } = nouns[noun];
   const names = [idField, 'before', 'after', ...(isCount ? ['change'] : [])];
   const columns = pickColumns(createRowView(noun), names);
