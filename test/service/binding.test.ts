@@ -237,15 +237,24 @@ describe('the servers of a description', () => {
     );
   });
 
-  test('and the base URL must not have the path that all operations have too', async () => {
-    const path = await file('prefix.json', { openapi: '3.0.3', paths: { '/api/v1/pets': { get: {} } } });
-    await using server = await recordingServer({}, () => ({ status: 404 }));
-    const refused = await run(['api', 'bind', path], `${server.url}/api/v1`);
-    expect(refused).toMatchObject(failed(2, `give the base URL without it: ${server.url}`));
+  test('and the base URL may have the path that all operations have too: it is taken once', async () => {
+    await using server = await recordingServer({}, ({ path }) =>
+      path.startsWith('/api/v1/pets') ? { body: [] } : { status: 404 },
+    );
+    const get = { responses: {} };
+    const paths = { '/api/v1/pets': { get }, '/api/v1/old/{id}': { get }, '/api/v1/orders': { get } };
+    const path = await file('prefix.json', { openapi: '3.0.3', paths });
+    const base = `${server.url}/api/v1`;
+    const bound = await run(['api', 'bind', path, '--map', 'getPet=GET /api/v1/old/{id}'], base);
+    expect(bound.stderr).toBe(`3 of 20 operations bound, below ${base}; stored for ${server.url}\n`);
+    expect(bound.stdout).toMatch(/getPet +GET +\/old\/\{id\}/);
+    for (const url of [base, server.url]) expect(await run('pets list', url)).toMatchObject({ code: 0 });
+    expect(server.calls()).toEqual(['GET /api/v1/pets', 'GET /api/v1/pets']);
+    const wrong = await run('orders list', base);
+    expect(wrong).toMatchObject(failed(6, 'the paths in `petstore api operations`'));
     await run(['api', 'bind', path], `${server.url}/api/v`);
-    const missing = await run('pets list', `${server.url}/api/v`);
-    expect(missing).toMatchObject(failed(6, 'the paths in `petstore api operations`'));
-    expect(server.calls()).toEqual(['GET /api/v/api/v1/pets']);
+    await run('pets list', `${server.url}/api/v`);
+    expect(server.calls().at(-1)).toBe('GET /api/v/api/v1/pets');
   });
 
   test('of one operation leave it unbound, unless they are those of the document', async () => {

@@ -36,8 +36,13 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps(values.map ?? []);
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
-  const { origin, address, basePath, otherServer } = chooseAddress(settings, description, values.basePath);
-  const { matches, contract, routes } = bind(description, maps);
+  const { origin, address, basePath, prefix, otherServer } = chooseAddress(
+    settings,
+    description,
+    values.basePath,
+  );
+  const { matches, contract: described, routes } = bind(description, maps);
+  const contract = withoutPrefix(described, prefix);
   const rows = operationIds.map((operation) => {
     const bound = contract.operations.get(operation);
     const { method = null, path = null, why = contract.missing.get(operation) } = bound ?? {};
@@ -69,7 +74,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
   const remarks = [
     ...remarksOfServer(origin, otherServer),
-    ...remarksOfRoutes(routes, contract),
+    ...remarksOfRoutes(routes, described),
     ...remarksOfDefaults(matches, contract),
     ...remarksOfFields(matches),
   ];
@@ -169,9 +174,10 @@ function requireNounOfField(noun: string, field: string): NounName {
 
 /**
  * Chooses the address of a binding: the base URL, or else the origin of the description. The base path is that of --base-path, or else of
- * the description's server at the same origin. A base URL with a path needs neither.
+ * the description's server at the same origin. A base URL with a path needs neither. If all paths of the description begin with its path,
+ * that is their prefix.
  *
- * @throws UsageError if there is no address, both it and --base-path have a path, or all paths of the description have that path too.
+ * @throws UsageError if there is no address, or both it and --base-path have a path.
  */
 function chooseAddress(settings: Settings, { url, document }: Description, basePathFlag: string | undefined) {
   const baseUrl = url && !settings.baseUrl ? new URL(url).origin : addressOf(settings, builtInContract);
@@ -180,15 +186,20 @@ function chooseAddress(settings: Settings, { url, document }: Description, baseP
     throw new UsageError(`--base-path: ${baseUrl} has a path already`, 'leave out one of them');
   const server = serverOf(document, origin, url);
   const isHere = server?.origin === origin;
-  const paths = Object.keys(objectOf(document.paths));
-  if (paths.length > 0 && paths.every((path) => path.startsWith(`${pathname}/`)))
-    throw new UsageError(
-      `api bind: the paths of the description begin with ${pathname}, as the path of the base URL does`,
-      `give the base URL without it: ${origin}`,
-    );
-  const basePath = (basePathFlag ?? (isHere ? server.pathname : '')).replace(/\/+$/, '');
+  const isPrefix = Object.keys(objectOf(document.paths)).every((path) => path.startsWith(`${pathname}/`));
+  const prefix = isPrefix ? pathname : '';
+  const basePath = (basePathFlag ?? (prefix || (isHere ? server.pathname : ''))).replace(/\/+$/, '');
   const otherServer = isHere || basePathFlag !== undefined || pathname !== '/' ? undefined : server;
-  return { origin, address: withBasePath(baseUrl, basePath), basePath, otherServer };
+  return { origin, address: withBasePath(baseUrl, basePath), basePath, prefix, otherServer };
+}
+
+/** Takes the prefix out of the paths of the operations. */
+function withoutPrefix(contract: Contract, prefix: string): Contract {
+  const bound = [...contract.operations.values()].map((operation) => ({
+    ...operation,
+    path: operation.path.slice(prefix.length),
+  }));
+  return { ...contract, operations: new Map(bound.map((operation) => [operation.id, operation])) };
 }
 
 /** Names the path of a server elsewhere, which the service may have too. */
