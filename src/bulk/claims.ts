@@ -3,7 +3,7 @@ import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunList, readLog, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { findRow, idOfRow, isLeft, isTakenBack, mayBeWritten, type RunRow, rowName } from './run-row.ts';
+import { findRow, idOfRow, isLeft, isPerhapsWritten, isTakenBack, type RunRow, rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may decide rows of a run, whatever the records show. Such an outcome is a claim.
@@ -148,7 +148,7 @@ function claimOnUndo(
   undoRow: RunRow | undefined,
 ): Outcome | undefined {
   const { canBeUndone } = runKinds[header.kind];
-  if (isTakenBack(undoRow) || !canBeUndone || !mayBeWritten(laterRow)) return undefined;
+  if (isTakenBack(undoRow) || !canBeUndone || !isPerhapsWritten(laterRow)) return undefined;
   const fact = `run ${id} has written this record since`;
   // Somebody has changed the record after that run, so the undo of that run would not help.
   if (undoRow?.state.kind === 'failed' && !isLeft(undoRow))

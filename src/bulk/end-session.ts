@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
@@ -33,7 +32,7 @@ export function endSession(
     return { rejects, unwritten: undefined };
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    return { rejects: undefined, unwritten: { error, part: existsSync(journal.path) ? part : 'journal' } };
+    return { rejects: undefined, unwritten: { error, part: journal.isInPlace ? part : 'journal' } };
   }
 }
 

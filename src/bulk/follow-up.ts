@@ -3,7 +3,7 @@ import { type CommandFlags, followUpCommand, showCommand } from '../context.ts';
 import { countText, flagName } from '../process/text.ts';
 import { isOpen } from './list-runs.ts';
 import { type Run, shardName } from './run.ts';
-import { awaitedBy, isAddedByService, type RunRow, rowName } from './run-row.ts';
+import { isAddedByService, type RunRow, rowName, waitingFor } from './run-row.ts';
 
 /** The part of its end that a session could not write. */
 export type UnwrittenPart = 'rejects' | 'end' | 'journal';
@@ -13,7 +13,7 @@ interface FollowUp {
   readonly hint: string;
 }
 
-/** Finds the next step with a run that is open. @param unwritten as in `Report`. */
+/** Finds the next step with a run that is open. @param unwritten the part that its last session could not write. */
 export function followUpOf(
   context: CommandFlags,
   run: Run,
@@ -31,7 +31,7 @@ export function followUpOf(
   // The file of rejects could not be written, so the user names another.
   if (unwritten === 'rejects') return continueWith(...again, '--rejects', '<file>');
   const openRows = rows.flatMap((row) => {
-    const wait = awaitedBy(row);
+    const wait = waitingFor(row);
     return wait === undefined ? [] : [{ row, wait }];
   });
   // A resume would send the next count to a service that adds.

@@ -20,8 +20,8 @@ import type { SessionRuns } from './session-runs.ts';
 const linesAtOnce = 1000;
 
 /**
- * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. If its first plan cannot be written,
- * a new run is given up. If a later mark or outcome cannot be written, the run in memory is changed all the same, so that the report is complete.
+ * Changes a run by its events, and appends them to its journal. `sync` puts all lines on the disk. After a line is lost, every later step
+ * throws. A mark or an outcome changes the run in memory all the same, so that the report is complete.
  */
 export class Journal {
   readonly begin: RunBegin;
@@ -92,12 +92,16 @@ export class Journal {
     });
   }
 
+  /** False if the file was moved, removed or replaced. */
+  get isInPlace(): boolean {
+    return statSync(this.path, { throwIfNoEntry: false })?.ino === fstatSync(this.file).ino;
+  }
+
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file is no longer at its path. */
   sync(): void {
     this.attempt(() => {
       syncFile(this.file);
-      const found = statSync(this.path, { throwIfNoEntry: false });
-      if (found?.ino !== fstatSync(this.file).ino) throw new Error('it was removed or replaced');
+      if (!this.isInPlace) throw new Error('it was removed or replaced');
     });
   }
 

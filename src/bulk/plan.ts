@@ -2,6 +2,7 @@ import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api
 import type { Pace } from '../client/pace.ts';
 import { CutListError } from '../client/whole-list.ts';
 import type { InvalidRecord } from '../input/read-rows.ts';
+import { errorSentence } from '../output/messages.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { isNumber } from '../process/exact-json.ts';
@@ -190,7 +191,7 @@ async function readEntries(inventory: RecordPort, pets: readonly RunRow[]): Prom
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return error.message;
+    return error instanceof CutListError ? 'the list of them may be incomplete' : errorSentence(error);
   }
 }
 

@@ -184,7 +184,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 }
 
 const noJournalHint =
-  'check the records: without its journal the run can be neither resumed nor undone, and petstore does not know what it booked';
+  'put the journal back if it was moved; else check the records: without its journal the run can be neither resumed nor undone, and petstore does not know what it booked';
 
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
   const { run, rows, stop, rejects, unwritten } = report;

@@ -180,14 +180,11 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
     const units = groupDigits(withEntry.reduce((sum, { entryCount }) => sum + Number(entryCount), 0));
     notices.push([
       'summary',
-      `this also deletes ${countText(withEntry.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
+      `these pets have ${countText(withEntry.length, 'inventory entry', 'inventory entries')} (${units} in stock), which may be deleted too`,
     ]);
   }
   if (plan.whyNoEntries !== undefined)
-    notices.push([
-      'warning',
-      `the counts that are deleted with these pets are not known: ${plan.whyNoEntries}`,
-    ]);
+    notices.push(['warning', `not all counts that go with these pets are known: ${plan.whyNoEntries}`]);
   const booked = rows.filter((row) => row.state.kind === 'booked');
   const bookings = new Set(booked.map(({ state }) => reasonOf(state)?.message ?? ''));
   if (booked.length > 0)

@@ -68,7 +68,7 @@ export const rowStates = [
 ] as const satisfies readonly (RowState['kind'] | 'invalid' | 'skipped')[];
 
 /** Returns true if a row was written, or may have been. */
-export function mayBeWritten({ state }: Pick<RunRow, 'state'>): boolean {
+export function isPerhapsWritten({ state }: Pick<RunRow, 'state'>): boolean {
   return state.kind === 'applied' || 'doubt' in state;
 }
 
@@ -94,7 +94,7 @@ export function isLeft({ state }: Pick<RunRow, 'state'>): boolean {
  * Returns what an open row, left or unknown, waits for: a resume, a person who says what happened to it, or another run. Any other
  * row waits for nothing.
  */
-export function awaitedBy({
+export function waitingFor({
   state,
   intent,
 }: Pick<RunRow, 'state' | 'intent'>): 'resume' | 'person' | Reason['waitsFor'] {

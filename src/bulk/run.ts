@@ -3,7 +3,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { InvalidRecord } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
-import { isLeft, mayBeWritten, type RunRow, rowStates } from './run-row.ts';
+import { isLeft, isPerhapsWritten, type RunRow, rowStates } from './run-row.ts';
 
 /** One of `count` parts of a file. Every row is in exactly one part: see `shardIndexOf`. The part `3/3` has the index 0. */
 const shard = v.object({ index: v.number(), count: v.number() });
@@ -204,7 +204,7 @@ export function numbersOf({ header, rows, invalid, planNumber, rejects }: RunLog
   for (const row of rows) {
     counts[row.state.kind] += 1;
     if (isLeft(row)) leftCount += 1;
-    if (mayBeWritten(row)) perhapsWrittenCount += 1;
+    if (isPerhapsWritten(row)) perhapsWrittenCount += 1;
   }
   return { counts, leftCount, perhapsWrittenCount, planNumber, rejects };
 }

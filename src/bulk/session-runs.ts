@@ -2,7 +2,7 @@ import { doubtOf, type Intent } from '../writes/row.ts';
 import type { Continuation } from './choose-run.ts';
 import { isOpen, type RunList, readLog } from './list-runs.ts';
 import { createLog, type Run, type RunHeader, type RunLog, type Shard } from './run.ts';
-import { idOfRow, mayBeWritten, needsPlan, newRow, type RunRow } from './run-row.ts';
+import { idOfRow, isPerhapsWritten, needsPlan, newRow, type RunRow } from './run-row.ts';
 
 /** The run of a session, and the other runs that it must know. */
 export interface SessionRuns {
@@ -58,7 +58,7 @@ function createUndo(id: string, { header, rows }: RunLog): RunLog {
       flags: { shard: shardOfUndo(header) },
       skipped: 0,
     },
-    rows.filter(mayBeWritten).map(createUndoRow),
+    rows.filter(isPerhapsWritten).map(createUndoRow),
   );
 }
 
@@ -75,7 +75,7 @@ function extendUndo(undo: RunLog, undone: RunLog): RunLog {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
   const rows = undone.rows.flatMap((row) => {
     const earlierRow = earlierRows.get(row.line);
-    if (!earlierRow) return mayBeWritten(row) ? createUndoRow(row) : [];
+    if (!earlierRow) return isPerhapsWritten(row) ? createUndoRow(row) : [];
     // A person may know better than the reading of the undo, which found the old value of a row of a killed session.
     const isSettled =
       row.state.kind === 'applied' && row.state.reason && earlierRow.state.kind === 'unchanged';

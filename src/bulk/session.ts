@@ -157,7 +157,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
         recordsRead += 1;
       }),
     );
-    // After a stop the counts of deleted pets may be missing, and the plan would not say why.
+    // After a stop the counts of deleted pets may be missing.
     if (stop.cause) throw stop.cause;
     return { sources, plan, guardError: guardErrorOf(log, plan, flags) };
   } catch (error) {

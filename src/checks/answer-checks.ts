@@ -106,7 +106,8 @@ export async function checkCondition(
     ? context.ask(operation, undefined, asking)
     : context.get(path ?? context.client.baseUrl, asking));
   const difference = differenceTo(condition, answer, context.mask);
-  return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
+  const hint = difference && answer.error?.details.hint;
+  return { ...(difference ?? pass(condition.text)), ...detailsOf(answer), hint };
 }
 
 /** How many answers are compared with the conditions before the checks of a round, and again after them. */
@@ -136,7 +137,7 @@ export async function checkDeployment(
   }
   const [failure] = failures;
   if (!failure) return pass(`each condition held in ${askCount} answers in a row, each on a new connection`);
-  const hint = 'check that every replica has the new version';
+  const { hint = 'check that every replica has the new version' } = failure;
   return fail(`${failure.reason}, in ${failures.length} of ${askCount} answers`, { ...failure, hint });
 }
 

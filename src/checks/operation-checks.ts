@@ -75,7 +75,9 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   if (isMissingStatus(answer.status)) {
     if (!listedIds(listAnswer).includes(id)) return undefined;
     const reason = `answered ${statusText(answer.status)}, but ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
-    return failureIn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
+    // The list works, so a hint about the base URL would mislead.
+    const expected = operation.success.join(' or ');
+    return failureIn(answer, reason, { expected, got: undefined, hint: undefined });
   }
   const record = recordOf(answer);
   const listRecord = recordsOf(listAnswer)[listedIds(listAnswer).indexOf(id)];

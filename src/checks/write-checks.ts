@@ -197,7 +197,8 @@ function judgeSettled(
       return [warn(`${step}: ${lastAttempt.reason?.message}`)];
     return attempts > 1 ? [flaky(`${step}: the write needed ${attempts} requests`)] : [];
   }
-  const details = { status: reason?.status, ...writeDetails(lastAttempt) };
+  const { hint } = lastAttempt?.error?.details ?? {};
+  const details = { status: reason?.status, ...writeDetails(lastAttempt), hint };
   const { status } = details;
   const message = reason?.message ?? lastAttempt?.error?.message ?? 'it was not written';
   // The message of an answer that is not the service's begins with the status.

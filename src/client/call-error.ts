@@ -172,9 +172,8 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   rateLimit({ call, response }) {
     if (response?.status !== 429) return undefined;
-    // Only a run has a pace, and its commands take these flags.
     return call?.options.pace
-      ? 'the service limits requests: give a lower --rate <n> or --concurrency <n>'
+      ? 'the service limits requests: lower the settings rate or concurrency (PETSTORE_RATE, PETSTORE_CONCURRENCY)'
       : 'the service limits requests: wait, or give more --retries and a longer --timeout';
   },
   // A 413 is about the request, and not about the base URL.

@@ -26,6 +26,7 @@ import { invalidResponse } from './transport/response.ts';
 
 const maxPages = 100_000;
 const maxRecords = 10_000_000;
+const hasChanged = 'it has changed while it was read';
 
 /**
  * Yields the pages of a list in their order, and returns its end.
@@ -52,9 +53,11 @@ export async function* pagesOf(
     if (isFirstNumberUnknown(walk) && repeatedShare >= 0.5) {
       walk.firstNumber = 1;
       // Somebody has changed the list between the two requests, so the number is only likely.
-      if (repeatedShare < 1) walk.whySkipped = 'it has changed while it was read';
-    } else if (repeatedShare === 1) return endOf(walk, endOfRepeated(walk, page, ids, endIfMissing));
-    else {
+      if (repeatedShare < 1) walk.whySkipped = hasChanged;
+    } else if (repeatedShare === 1) {
+      const end = endOfRepeated(walk, page, ids, endIfMissing);
+      return endOf(walk, end.kind === 'whole' ? await endIfUnchanged(call, walk, end) : end);
+    } else {
       yield page.records;
       addPage(walk, page, ids);
     }
@@ -191,6 +194,13 @@ function endOfRepeated(
   // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
   const isLast = isComplete && (walk.pages > 1 || walk.operation.paging?.kind === 'after');
   return isLast ? { kind: 'whole', note: why } : { kind: 'cut', why };
+}
+
+/** Returns the end of a list whose last pages repeat, unless its first page has changed: then records may have moved between pages. */
+async function endIfUnchanged(call: OperationCall, walk: Walk, end: ListEnd): Promise<ListEnd> {
+  const page = await fetchPage(call, walk.first);
+  const isSame = 'records' in page && printJson(pageIdsOf(walk, page).ids) === printJson(walk.earlierIds[0]);
+  return isSame ? end : { kind: 'cut', why: hasChanged, isTransient: true };
 }
 
 function withoutHash(url: string): string {

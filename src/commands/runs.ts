@@ -4,7 +4,7 @@ import { listRuns, type RunList, readLog, requireRun } from '../bulk/list-runs.t
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, removedRecords, rowsOfLog } from '../bulk/row-view.ts';
 import type { Run, RunLog } from '../bulk/run.ts';
-import { idOfRow, mayBeWritten } from '../bulk/run-row.ts';
+import { idOfRow, isPerhapsWritten } from '../bulk/run-row.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
@@ -53,7 +53,7 @@ async function readRuns({ io, notice }: Context, petId: bigint | undefined): Pro
 
 function hasWrittenPet({ rows, header }: RunLog, petId: bigint): boolean {
   const isOfPets = header.noun === 'pets' || nouns[header.noun].isCount;
-  return isOfPets && rows.some((row) => idOfRow(row) === petId && mayBeWritten(row));
+  return isOfPets && rows.some((row) => idOfRow(row) === petId && isPerhapsWritten(row));
 }
 
 const show = verb({

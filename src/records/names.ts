@@ -69,8 +69,9 @@ export class Names {
         hint: `see \`${list}\``,
       });
     }
-    if (matches.length > 1) {
-      const ids = matches.map(({ id }) => `${id}`);
+    // A list that changes while it is read may show a record twice.
+    const ids = [...new Set(matches.map(({ id }) => `${id}`))];
+    if (ids.length > 1) {
       throw new NameError(
         'usage',
         `${singular} '${name}': ${groupDigits(ids.length)} ${noun} have this name`,

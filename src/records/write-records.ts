@@ -140,7 +140,9 @@ function failedError(
   const subject = subjectOf(access, row);
   if (kind === 'not-found') {
     const missing = error ?? new CliError(kind, `${subject} does not exist`);
-    return hint === undefined ? missing : missing.with({ hint });
+    const isCreatable = code === 'no_entry' && access.client.contract.operations.has('createInventory');
+    if (!isCreatable) return missing;
+    return missing.with({ hint: 'if the pet exists, `petstore inventory create` creates its entry' });
   }
   if (kind === 'usage') return new UsageError(`${subject}: ${message}`);
   if (error && code !== 'stale') return error;

@@ -117,9 +117,9 @@ function tryAgain(
 function afterReading(old: State, { reading, now }: ReadEvent, situation: Situation): Transition {
   const { abilities } = situation;
   const { defaults } = abilities;
-  const showsSent = old.mayBeSentTwice && isShownBy(old.planned?.after ?? null, now, abilities);
+  const showsSent = old.isPerhapsSentTwice && isShownBy(old.planned?.after ?? null, now, abilities);
   const doubt = old.doubt ?? (showsSent ? 'refused' : undefined);
-  const state = { ...old, doubt, mayBeSentTwice: false, reading };
+  const state = { ...old, doubt, isPerhapsSentTwice: false, reading };
   const decision = decide(state, now, abilities);
   if (decision.kind !== 'write') return endDecided(state, decision);
   const { intent, planned: earlier } = state;
@@ -169,8 +169,8 @@ function afterAttempt(old: State, attempt: JudgedWrite, situation: Situation): T
   const { leaves, retriesFrom, aim } = attemptRules[verdict];
   const isCreate = old.intent.kind === 'create';
   const doubt = leaves === 'doubt' ? 'sent' : old.doubt;
-  const mayBeSentTwice = leaves === 'refusal' && !isCreate && !situation.abilities.isEmbedded;
-  const state = { ...old, doubt, mayBeSentTwice, lastAttempt: attempt, attempts: old.attempts + 1 };
+  const isPerhapsSentTwice = leaves === 'refusal' && !isCreate && !situation.abilities.isEmbedded;
+  const state = { ...old, doubt, isPerhapsSentTwice, lastAttempt: attempt, attempts: old.attempts + 1 };
   // Every create is read back: an undo removes only a record that is as it was made.
   const isBelieved = verdict === 'empty' && situation.believesEmpty && !isCreate;
   // An earlier deletion of the row may have been applied. Then the record is missing because of it.

@@ -20,7 +20,7 @@ const forPerson: ReasonRule = { needsPerson: true };
 const rules = {
   // The record is not as the row needs it.
   no_record: { kind: 'not-found' },
-  no_entry: { kind: 'not-found', hint: 'if the pet exists, `petstore inventory create` creates its entry' },
+  no_entry: { kind: 'not-found' },
   changed: { ...forPerson, hint: 'look at the record and decide again; nothing was overwritten' },
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },

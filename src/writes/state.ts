@@ -20,7 +20,7 @@ export interface State extends WriteFacts, Readonly<Pick<Row, 'id'>> {
    * True if the last answer was 409 or 412, or 404 to a DELETE, and no reading has come since. A gateway may have sent the write
    * twice, and the first may be applied.
    */
-  readonly mayBeSentTwice: boolean;
+  readonly isPerhapsSentTwice: boolean;
   readonly lastAttempt?: JudgedWrite | undefined;
   /** The number of attempts. Each write counts one, and each reading that failed counts its own attempts. */
   readonly attempts: number;
@@ -57,7 +57,7 @@ export function initialState(row: Row): State {
     doubt: doubtOf(row),
     aim: 'decide',
     reading: undefined,
-    mayBeSentTwice: false,
+    isPerhapsSentTwice: false,
     lastAttempt: undefined,
     attempts: 0,
     retries: 0,
@@ -143,8 +143,8 @@ function end(state: State, { outcome, record, error: cause }: RowEnd): Transitio
 }
 
 /** Returns the doubt of a row that ends without a further reading. */
-function doubtAtEnd({ doubt, mayBeSentTwice }: State): Doubt | undefined {
-  return doubt ?? (mayBeSentTwice ? 'refused' : undefined);
+function doubtAtEnd({ doubt, isPerhapsSentTwice }: State): Doubt | undefined {
+  return doubt ?? (isPerhapsSentTwice ? 'refused' : undefined);
 }
 
 /** Returns the message of the last attempt, followed by a clause. */

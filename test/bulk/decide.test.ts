@@ -181,12 +181,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
 describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
-    const given = {
-      mayCreate: false,
-      createsBy: 'POST' as const,
-      defaults: {},
-      ...rules,
-    };
+    const given = { mayCreate: false, createsBy: 'POST' as const, defaults: {}, ...rules };
     const decision = decide({ intent, ...known }, now, given);
     expect(wordsOf(decision)).toBe(becomes);
     // An uncertain row keeps the value before its first attempt.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isFields, type RecordValue } from '../../src/api/record-values.ts';
-import { awaitedBy } from '../../src/bulk/run-row.ts';
+import { waitingFor } from '../../src/bulk/run-row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
@@ -173,10 +173,10 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   [
     'a row whose refused write may have been sent twice is certain without a reading',
     ({ state, after, outcome, isRead, isDenied }) =>
-      (state.mayBeSentTwice || after.mayBeSentTwice) &&
-      (isDenied || (outcome !== undefined && !after.mayBeSentTwice)) &&
+      (state.isPerhapsSentTwice || after.isPerhapsSentTwice) &&
+      (isDenied || (outcome !== undefined && !after.isPerhapsSentTwice)) &&
       !isRead,
-    [asFailed, turns({ mayBeSentTwice: false }, 'end')],
+    [asFailed, turns({ isPerhapsSentTwice: false }, 'end')],
   ],
   [
     'a row is called unchanged without a reading',
@@ -185,8 +185,8 @@ const rules: readonly (readonly [name: string, isBroken: IsBroken, faults: reado
   ],
   [
     'a row is applied by nothing',
-    ({ outcome, isRead, verdict, state: { aim, doubt, mayBeSentTwice } }) =>
-      outcome === 'applied' && !verdict && !(isRead && (doubt || mayBeSentTwice || aim === 'confirm')),
+    ({ outcome, isRead, verdict, state: { aim, doubt, isPerhapsSentTwice } }) =>
+      outcome === 'applied' && !verdict && !(isRead && (doubt || isPerhapsSentTwice || aim === 'confirm')),
     asApplied,
   ],
   [
@@ -342,13 +342,13 @@ test('an uncertain row that the service cannot show is for a person, not for a f
   const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
   const { outcome } = follow(add, [begin], { doubt: 'sent', situation });
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
-  expect(outcome && awaitedBy({ intent: add, state: outcome })).toBe('person');
+  expect(outcome && waitingFor({ intent: add, state: outcome })).toBe('person');
 });
 
 test('an uncertain row that is then refused for good is for a person, one that may pass is for a resume', () => {
   const waitAfter = (status: number) => {
     const { outcome } = follow(set, [begin, read(5), answer('rejected', status)], { doubt: 'sent' });
-    return outcome && awaitedBy({ intent: set, state: outcome });
+    return outcome && waitingFor({ intent: set, state: outcome });
   };
   expect([waitAfter(422), waitAfter(401)]).toEqual(['person', 'resume']);
 });

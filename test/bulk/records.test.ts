@@ -115,7 +115,7 @@ test('what a delete removed is printed with its counts as records that create ta
   const { code, stderr } = await shop.run('pets delete --from gone.csv --yes');
   expect([code, stderr]).toEqual([
     3,
-    expect.stringContaining('this also deletes 1 inventory entry (5 in stock)'),
+    expect.stringContaining('1 inventory entry (5 in stock), which may be deleted too'),
   ]);
   const { stdout } = await shop.run('runs show r1 -o json');
   expect(JSON.parse(stdout)).toEqual([{ ...seen, _quantity: 5 }]);
@@ -242,7 +242,7 @@ test('an undo of a create names the counts that go, and removes no record that h
   expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 1 });
   shop.stored.set('/store/inventory/2', { id: 2, petId: 2, quantity: 7, status: 'sold' });
   shop.stored.set('/pets/3', { ...shop.stored.get('/pets/3'), colour: 'red' });
-  const stderr = expect.stringContaining('this also deletes 1 inventory entry (7 in stock)');
+  const stderr = expect.stringContaining('1 inventory entry (7 in stock), which may be deleted too');
   const undone = { code: 3, applied: 1, unchanged: 1, failed: 1, stderr };
   expect(await shop.report('undo r1 --yes')).toMatchObject(undone);
 });
@@ -252,7 +252,7 @@ test('a delete says if the counts that go with the pets cannot be read', async (
   shop.write('gone.csv', 'id\n1\n');
   shop.misbehave = ({ path }) => (path.startsWith('/store/inventory') ? refusal(500) : undefined);
   const { stderr } = await shop.run('pets delete --from gone.csv --yes --retries 0');
-  expect(stderr).toContain('warning: the counts that are deleted with these pets are not known: ');
+  expect(stderr).toContain('not all counts that go with these pets are known: it says no (GET http');
 });
 
 test('a create is resumed after a later run, because it replaces nothing', async () => {

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
@@ -215,13 +223,15 @@ test('a run of all rows and a shard that begin at once do not both hold the targ
   expect((await Promise.all(runs)).map(({ code }) => code).sort()).toEqual([0, 6]);
 });
 
-test('a journal that somebody removes stops the run, and a row whose new values it lacks is not sent again', async () => {
+const notPlanned = 'stops the run, and a row whose new values it lacks is not sent again';
+test.each(['moves', 'replaces'])(`a journal that somebody %s ${notPlanned}`, async (verb) => {
   await using shop = await stockShop([5], { 'd.csv': 'petId,change\n1,+1\n' });
   shop.sendsETags = true;
   // Somebody sells one, so the write is refused, and the row is planned anew.
   shop.misbehave = ({ method }) => {
     if (method !== 'PUT') return undefined;
-    if (existsSync(shop.journal('r1'))) renameSync(shop.journal('r1'), shop.journal('r9'));
+    if (!existsSync(shop.journal('r9'))) renameSync(shop.journal('r1'), shop.journal('r9'));
+    if (verb === 'replaces') copyFileSync(shop.journal('r9'), shop.journal('r1'));
     shop.stock.set('1', 4);
     return undefined;
   };
@@ -232,7 +242,7 @@ test('a journal that somebody removes stops the run, and a row whose new values 
     stderr: expect.not.stringMatching(/petstore (resume|undo|runs)/),
   });
   expect(stderr).toMatch(
-    /: it was removed or replaced; 1 unprocessed of 1 row\nhint: check the records: without its journal /,
+    /: it was removed or replaced; 1 unprocessed of 1 row\nhint: put the journal back if it was moved; else check the records: without its journal /,
   );
   expect(shop.writes()).toHaveLength(1);
   expect(shop.stock.get('1')).toBe(4);

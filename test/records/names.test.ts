@@ -9,11 +9,11 @@ const pets = [
   { id: 7, name: 'Lunette', categoryId: 1 },
 ];
 
-/** A service without pages that has two pets, and two categories, of the same name. */
+/** A service without pages that has two pets, and two categories, of the same name. It shows each pet twice. */
 function service() {
   return recordingServer({}, ({ path }) => {
     const [route = ''] = path.split('?');
-    if (route === '/pets') return { body: pets };
+    if (route === '/pets') return { body: [...pets, ...pets] };
     if (route === '/categories') return { body: [1, 2].map((id) => ({ id, name: 'Dogs' })) };
     const id = Number(route.split('/').at(-1));
     const isPet = route.startsWith('/pets/');
