@@ -45,7 +45,7 @@ export function isOuterName(name: string): boolean {
 }
 
 /** The part of a list that was read: the records and pages so far. */
-export interface ListProgress {
+interface ListProgress {
   readonly count: number;
   readonly pages: number;
 }

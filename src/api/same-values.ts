@@ -64,7 +64,7 @@ interface Comparison {
   readonly actual: JsonValue | undefined;
 }
 
-/** Returns the expected fields that the actual value does not have, or has with another value. Hidden defaults count as values. */
+/** Returns the expected fields that the actual value does not have, or has with another value. A field that is left out counts as its default. */
 export function differencesOf(
   expected: Fields,
   actual: Fields,
@@ -77,9 +77,9 @@ export function differencesOf(
   const isSameAt = (name: string) =>
     compare(expected[name] ?? defaults[name], actual[name] ?? defaults[name], name);
   // A description may leave out a field that the service shows.
-  const isHidden = (name: string) => writeOnly?.has(name) === true && actual[name] === undefined;
+  const isNotShown = (name: string) => writeOnly?.has(name) === true && actual[name] === undefined;
   return Object.keys(expected)
-    .filter((name) => !isHidden(name) && !isSameAt(keyOf(name)))
+    .filter((name) => !isNotShown(name) && !isSameAt(keyOf(name)))
     .map((name) => ({ name, expected: expected[name], actual: actual[name] }));
 }
 

@@ -198,9 +198,12 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
     // OpenAPI describes these three headers elsewhere, and says to ignore such parameters (3.0.3, "Parameter Object").
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
     const whole = jsonContent(value.content, root)?.shape ?? new Shape(value.schema, root);
-    // A request sends one value of a list. The default of an item is not the default of the list.
+    // A request sends one value of a list. The default of an item is not the default of the list, and all values hide nothing.
     const { default: _, ...item } = objectOf(followReference(whole.keyword('items'), root));
-    const shape = whole.kind === 'array' ? new Shape(item, root) : whole;
+    const values = listOf(whole.keyword('default'));
+    const hides = values.length > 0 && values.length !== listOf(item.enum).length;
+    const one = hides ? { ...item, default: values.join() } : item;
+    const shape = whole.kind === 'array' ? new Shape(one, root) : whole;
     parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, shape });
   }
   return [...parameters.values()];

@@ -94,7 +94,11 @@ export class Journal {
 
   /** False if the file was moved, removed or replaced. */
   get isInPlace(): boolean {
-    return statSync(this.path, { throwIfNoEntry: false })?.ino === fstatSync(this.file).ino;
+    try {
+      return statSync(this.path).ino === fstatSync(this.file).ino;
+    } catch {
+      return false;
+    }
   }
 
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file is no longer at its path. */

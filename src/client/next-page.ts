@@ -45,12 +45,14 @@ export interface Walk {
   readonly size: number | undefined;
   pages: number;
   count: number;
-  /** True if a page has had a header with links. Then a list ends where there is no link to a next page. */
+  /** True if a page has had a header with links. Then a list of another contract than ours ends where there is no link to a next page. */
   hasHadLinks: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
   firstNumber: number | undefined;
   readonly visited: Set<string>;
-  /** The ids of the first page and of the last two. */
+  /** The ids of the records of the first page. */
+  firstIds: string;
+  /** What identifies the records of the first page and of the last two. */
   earlierIds: readonly (readonly unknown[])[];
   /** The number of all records, as the last page said. */
   total: number | undefined;

@@ -2,7 +2,7 @@ import { totalsIn } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, isInterruption } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { isAfterLastPage } from './answer-table.ts';
@@ -55,8 +55,7 @@ export async function* pagesOf(
       // Somebody has changed the list between the two requests, so the number is only likely.
       if (repeatedShare < 1) walk.whySkipped = hasChanged;
     } else if (repeatedShare === 1) {
-      const end = endOfRepeated(walk, page, ids, endIfMissing);
-      return endOf(walk, end.kind === 'whole' ? await endIfUnchanged(call, walk, end) : end);
+      return endOf(walk, await endOfRepeated(call, walk, page, ids, endIfMissing));
     } else {
       yield page.records;
       addPage(walk, page, ids);
@@ -78,6 +77,7 @@ function beginWalk({ operation, request }: OperationCall, size: number | undefin
     first: request.url,
     size,
     visited: new Set(),
+    firstIds: '',
     earlierIds: [],
     pages: 0,
     count: 0,
@@ -102,6 +102,7 @@ async function fetchPage(call: OperationCall, url: string, endIfMissing?: ListEn
 
 /** Adds a page to what was read. @throws CliError if the list does not end. */
 function addPage(walk: Walk, page: Page, { ids }: PageIds): void {
+  if (walk.pages === 0) walk.firstIds = recordIdsOf(walk, page);
   walk.earlierIds = [...walk.earlierIds.slice(0, 1), ...walk.earlierIds.slice(1).slice(-1), ids];
   walk.pages += 1;
   walk.count += page.records.length;
@@ -178,29 +179,36 @@ function repeatedShareOf(
 }
 
 /**
- * Returns the end of a list whose page repeats earlier records.
+ * Returns the end of a list whose page repeats earlier records. A record that came while the list was read shifts all later ones, which
+ * also looks like a repetition; then the first page has changed.
  *
  * @throws CliError if the service itself has linked the page.
  */
-function endOfRepeated(
+async function endOfRepeated(
+  call: OperationCall,
   walk: Walk,
   page: Page,
   { isComplete }: PageIds,
   endIfMissing: ListEnd | undefined,
-): ListEnd {
+): Promise<ListEnd> {
   if (!endIfMissing) throw pageError(page, 'the page repeats earlier records');
   if (endIfMissing.kind === 'cut') return endIfMissing;
-  const why = `${new URL(page.request.url).search} repeats earlier records`;
-  // A service that repeats its only page may not count pages at all. One that links its pages may have only this one.
+  const note = `${new URL(page.request.url).search} repeats earlier records`;
+  // A service that repeats its only page may not count pages at all. Our contract asks for what follows a record.
   const isLast = isComplete && (walk.pages > 1 || walk.operation.paging?.kind === 'after');
-  return isLast ? { kind: 'whole', note: why } : { kind: 'cut', why };
+  if (!isLast) return { kind: 'cut', why: note };
+  try {
+    const first = await fetchPage(call, walk.first);
+    if ('records' in first && recordIdsOf(walk, first) === walk.firstIds) return { kind: 'whole', note };
+    return { kind: 'cut', why: hasChanged, isTransient: true };
+  } catch (error) {
+    if (!(error instanceof CliError) || isInterruption(error)) throw error;
+    return { kind: 'cut', why: `its first page cannot be read again: ${error.message}`, isTransient: true };
+  }
 }
 
-/** Returns the end of a list whose last pages repeat, unless its first page has changed: then records may have moved between pages. */
-async function endIfUnchanged(call: OperationCall, walk: Walk, end: ListEnd): Promise<ListEnd> {
-  const page = await fetchPage(call, walk.first);
-  const isSame = 'records' in page && printJson(pageIdsOf(walk, page).ids) === printJson(walk.earlierIds[0]);
-  return isSame ? end : { kind: 'cut', why: hasChanged, isTransient: true };
+function recordIdsOf({ operation }: Walk, { records }: Page): string {
+  return records.map(({ fields }) => fields[nouns[operation.noun].idField]).join();
 }
 
 function withoutHash(url: string): string {

@@ -28,7 +28,7 @@ export const overview = action({
     const { overview, open } = await readOverview(await context.client(), below);
     const { bold } = await context.style('stdout');
     const section = async (title: string, columns: readonly Column<Row>[], rows: readonly Row[] | null) =>
-      `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'not offered by the service\n'}`;
+      `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'not shown by the service\n'}`;
     const { pets, inventory, orders } = overview;
     const sections = [
       await section('Pets', petColumns, pets),

@@ -142,7 +142,9 @@ function failedError(
     const missing = error ?? new CliError(kind, `${subject} does not exist`);
     const isCreatable = code === 'no_entry' && access.client.contract.operations.has('createInventory');
     if (!isCreatable) return missing;
-    return missing.with({ hint: 'if the pet exists, `petstore inventory create` creates its entry' });
+    return missing.with({
+      hint: 'if the pet exists, `petstore inventory create <petId> <quantity>` creates its entry',
+    });
   }
   if (kind === 'usage') return new UsageError(`${subject}: ${message}`);
   if (error && code !== 'stale') return error;

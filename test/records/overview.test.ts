@@ -99,7 +99,7 @@ test('a list that the service does not offer is named, and one that cannot be re
   ];
   for (const change of changes) {
     const { done } = await bindTo(server, ownDescription(change));
-    expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nnot offered by the service\n$/ms);
+    expect(await done('overview')).toMatch(/^Pets\n.*^Open orders\nnot shown by the service\n$/ms);
     expect(JSON.parse(await done('overview -o json'))).toMatchObject({ inventory: [{}, {}], orders: null });
   }
   await using refusing = await recordingServer({ '/pets': [], '/store/inventory': [] }, () => refusal(403));

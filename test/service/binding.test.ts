@@ -172,6 +172,8 @@ test('a default that may leave out records of a list is a note, until --map sets
     query('min_quantity', { type: 'integer', default: 1 }),
     query('include_archived', { type: 'boolean', default: false }),
     query('scope', { type: 'string', enum: ['active', 'all'], default: 'active' }),
+    query('zones', { type: 'array', items: { enum: ['a', 'b'] }, default: ['a'] }),
+    { ...query('reviewed', { type: 'boolean', default: true }), required: true },
     query('view', { type: 'string', enum: ['short', 'full'], default: 'full' }),
     query('page', { type: 'integer', default: 1 }),
     query('sort_desc', { type: 'boolean', default: false }),
@@ -182,9 +184,10 @@ test('a default that may leave out records of a list is a note, until --map sets
   const path = await file('defaults.json', { openapi: '3.0.3', paths });
   const { stderr } = await run(['api', 'bind', path]);
   expect(stderr).toContain(
-    "note: listInventory may leave out records by min_quantity=1, include_archived=false, scope=active; another value is sent with a flag like --map listInventory='GET /stock/inventory?min_quantity=<value>'\n",
+    "note: listInventory may lack records, because the service has the default min_quantity=1, include_archived=false, scope=active, zones=a, reviewed=true; to send another value, add a flag like --map listInventory='GET /stock/inventory?min_quantity=<value>'\n",
   );
-  const map = 'listInventory=GET /stock/inventory?min_quantity=0&include_archived=true&scope=all';
+  const map =
+    'listInventory=GET /stock/inventory?min_quantity=0&include_archived=true&scope=all&zones=b&reviewed=false';
   expect((await run(['api', 'bind', path, '--map', map])).stderr).not.toContain('note');
 });
 

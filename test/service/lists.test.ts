@@ -149,11 +149,8 @@ test.each<[string, Shape]>([
 });
 
 test('a list may be cut, and may be asked again, if nothing shows whether it has more', async () => {
-  await using service = await shapedService({
-    page: twoByDefault,
-    refuses: refusesAbove(2, 503),
-    ...anyLimit,
-  });
+  const refuses = refusesAbove(2, 503);
+  await using service = await shapedService({ page: twoByDefault, refuses, ...anyLimit });
   const { run } = await bindTo(service);
   expect((await run('pets list -o ids')).stderr).toContain('a request for 3 records failed: ');
   expect(await run('inventory export')).toMatchObject(failed(6, 'the list may be incomplete: a request'));
@@ -174,10 +171,7 @@ test('a list without ids ends at a page that repeats', async () => {
   const refuses = () => ({ body: [{ petId: 1, quantity: 2 }] });
   await using service = await shapedService({ parameters: numbered, refuses });
   const { run } = await bindTo(service);
-  expect(await run('orders list -o csv')).toMatchObject({
-    code: 0,
-    stdout: 'id,pet,quantity,shipDate,complete\n,1,2,,\n',
-  });
+  expect(await run('orders list -o csv --no-header')).toMatchObject({ code: 0, stdout: ',1,2,,\n' });
 });
 
 test('orders without ids that are alike are no repeated page', async () => {
@@ -507,6 +501,17 @@ test('a later page is asked for with the parameters as the first one has them', 
   const calls = service.calls().filter((call) => call.startsWith('GET /pets?'));
   expect(calls.length).toBeGreaterThan(2);
   expect(calls.filter((call) => !call.includes('zone=in%20stock'))).toEqual([]);
+});
+
+test('a count that changes moves no record to another page', async () => {
+  const page: Shape['page'] = (all, { searchParams }) => {
+    const end = 2 * Math.min(Number(searchParams.get('page') ?? 1), 3);
+    const count = service.requests.length;
+    return all.slice(end - 2, end).map((item) => (item.petId === 1 ? { ...item, quantity: count } : item));
+  };
+  await using service = await shapedService({ parameters: numbered, page });
+  const { done } = await bindTo(service);
+  expect((await done('inventory export')).split('\n')).toHaveLength(7);
 });
 
 test.each([

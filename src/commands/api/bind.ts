@@ -6,6 +6,7 @@ import { type Description, objectOf, serverOf } from '../../binding/description.
 import { mapFlag, type Route, routeText } from '../../binding/document.ts';
 import { boundIn, type Matches } from '../../binding/match.ts';
 import { isPagingName } from '../../binding/parameters.ts';
+import { singularWords } from '../../binding/path-words.ts';
 import { recordFieldsOf } from '../../binding/record-form.ts';
 import {
   bindingScope,
@@ -186,7 +187,8 @@ function chooseAddress(settings: Settings, { url, document }: Description, baseP
     throw new UsageError(`--base-path: ${baseUrl} has a path already`, 'leave out one of them');
   const server = serverOf(document, origin, url);
   const isHere = server?.origin === origin;
-  const isPrefix = Object.keys(objectOf(document.paths)).every((path) => path.startsWith(`${pathname}/`));
+  const paths = Object.keys(objectOf(document.paths)).filter((path) => path.startsWith('/'));
+  const isPrefix = paths.every((path) => path.startsWith(`${pathname}/`));
   const prefix = isPrefix ? pathname : '';
   const basePath = (basePathFlag ?? (prefix || (isHere ? server.pathname : ''))).replace(/\/+$/, '');
   const otherServer = isHere || basePathFlag !== undefined || pathname !== '/' ? undefined : server;
@@ -218,16 +220,21 @@ function remarksOfRoutes(routes: readonly Route[], { operations: bound }: Contra
 }
 
 /** Words in the names of parameters that change the order or the form of a list, and not its records. */
-const formWords = /sort|order|asc|desc|direction|format|view|lang|locale|field|expand|embed/i;
+const formWords =
+  /^(sort|sorting|order|ordering|asc|desc|direction|format|view|lang|language|locale|field|expand|embed)$/;
 
 /** Names the parameters that petstore does not send and whose defaults may leave out records of a list. */
 function remarksOfDefaults(matches: Matches, { operations: bound }: Contract): Notice[] {
   return [...bound.values()].flatMap(({ id, isList, parameters }): Notice[] => {
     const route = isList ? boundIn(matches, id) : undefined;
-    const hiding = (route?.parameters ?? []).filter(({ name, in: place, shape }) => {
-      const isSent = parameters.some(({ wireName }) => wireName === name);
+    const hiding = (route?.parameters ?? []).filter(({ name, in: place, shape, fixedValue }) => {
+      // A required parameter is sent with its default.
+      const isSent = parameters.some(
+        ({ wireName, constant }) => wireName === name && (constant === undefined || fixedValue !== undefined),
+      );
       const isChoice = /^(boolean|integer|number)$/.test(shape.kind) || shape.bounds.enum !== undefined;
-      const isCondition = isChoice && !isPagingName(name) && !formWords.test(name);
+      const isCondition =
+        isChoice && !isPagingName(name) && !singularWords(name).some((word) => formWords.test(word));
       return place === 'query' && shape.keyword('default') !== undefined && isCondition && !isSent;
     });
     const [first] = hiding;
@@ -235,7 +242,7 @@ function remarksOfDefaults(matches: Matches, { operations: bound }: Contract): N
     const texts = hiding.map(({ name, shape }) => `${name}=${shape.keyword('default')}`);
     const other = first.shape.kind === 'boolean' ? !first.shape.keyword('default') : '<value>';
     const flag = mapFlag(id, { ...route, path: `${route.path}?${first.name}=${other}` });
-    const text = `${id} may leave out records by ${joinFirst(texts, 12)}; another value is sent with a flag like ${flag}`;
+    const text = `${id} may lack records, because the service has the default ${joinFirst(texts, 12)}; to send another value, add a flag like ${flag}`;
     return [['note', text]];
   });
 }
@@ -243,8 +250,11 @@ function remarksOfDefaults(matches: Matches, { operations: bound }: Contract): N
 /** Says once for each noun which of its fields the description may call otherwise. */
 function remarksOfFields(matches: Matches): Notice[] {
   const hintByNoun = new Map<NounName, string>();
-  for (const [id, { state, hint }] of [...matches].reverse())
-    if (state === 'unbound' && hint !== undefined) hintByNoun.set(operations[id].noun, `${id}: ${hint}`);
+  for (const [id, { state, hint }] of matches) {
+    const { noun } = operations[id];
+    if (state === 'unbound' && hint !== undefined && !hintByNoun.has(noun))
+      hintByNoun.set(noun, `${id}: ${hint}`);
+  }
   return [...hintByNoun.values()].map((hint): Notice => ['note', hint]);
 }
 
