@@ -33,7 +33,7 @@ export const checkTimeoutMs = 10_000;
 /** The most retries of a call of a check, by default. Those after a 429 take until the deadline. */
 const checkRetries = { retries: 1, retriesOf429: 8 };
 
-/** Through a proxy all clients use undici; otherwise a client of a few requests uses node:http, which loads fast. */
+/** What follows from the purpose of a client. */
 const purposes: Readonly<Record<ClientPurpose, PurposeRules>> = {
   records: {},
   bulk: { isMany: true, retriesUnreachable: true },
@@ -242,6 +242,7 @@ async function openTransport(
   const { io, settings } = context;
   const options = { baseUrl, tls, connections: settings.get('concurrency') };
   const proxy = findProxy(new URL(baseUrl), io.env);
+  // A client of a few requests uses node:http, which loads fast.
   if (isMany || proxy)
     return (await import('./client/transport/undici.ts')).createUndiciTransport(options, proxy);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
