@@ -87,6 +87,13 @@ export interface Answer extends CallSoFar, HttpResponse {
   readonly error?: CliError | undefined;
 }
 
+/** A call that got no answer. */
+export interface UnansweredCall extends CallSoFar {
+  readonly status?: undefined;
+  /** A CliError if no answer came, an interruption if a signal was aborted or the run has stopped. */
+  readonly error: unknown;
+}
+
 /** The input of an operation, by our names. */
 export interface CallInput {
   /** The id of the record. A text for an id that cannot exist. */

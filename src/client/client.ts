@@ -2,7 +2,7 @@ import { requireOperation } from '../api/contract.ts';
 import type { HttpRequest, Transport } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
-import type { Fields, ServiceRecord } from '../api/record-values.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { isWithdrawn } from './answer-table.ts';
@@ -17,7 +17,7 @@ import {
   type ServiceOptions,
   toHttpRequest,
 } from './call.ts';
-import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
+import { type JudgedWrite, judgeWrite } from './judge-write.ts';
 import { readRecordIn } from './read-answer.ts';
 import { fetchAnswer, sendCall } from './send-call.ts';
 import { type RawRequest, toRawRequest } from './user-request.ts';
@@ -88,13 +88,7 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
     },
     async write(id, input, callOptions) {
       const call = prepare(id, input, callOptions);
-      const answer = await sendCall(call);
-      const attempt = answer.attempts.at(-1);
-      if (answer.status === undefined || answer.error || !attempt)
-        return judgeFailure(answer.error, attempt, call.operation);
-      // The body of a PUT may also send back fields that the user did not set.
-      const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
-      return judgeSuccess(call, values as Fields, answer, attempt);
+      return judgeWrite(call, input, await sendCall(call));
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const callFor = (query: Filters) => prepare(id, { query }, listOptions);

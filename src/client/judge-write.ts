@@ -8,7 +8,7 @@ import { boundResultSchemas } from '../api/schemas.ts';
 import { CliError, type ErrorDetails, isInterruption, messageOf, type NoAnswer } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type Attempt, type FailureVerdict, isPerhapsApplied, verdictOf } from './answer-table.ts';
-import type { OperationCall, ServiceOptions } from './call.ts';
+import type { Answer, CallInput, OperationCall, ServiceOptions, UnansweredCall } from './call.ts';
 import { parseRecord, readJson, whyOtherRecord } from './read-answer.ts';
 import { withoutEnvelope } from './wire.ts';
 
@@ -46,14 +46,26 @@ export interface JudgedWrite {
 }
 
 /**
- * Judges a write whose response has a status of success.
+ * Judges a write by its answer, or by the error if it got none.
  *
- * @param values the fields that the user set, by our names. Undefined removes a field, or leaves it to the service in a create.
- *   Empty for a delete.
- * @param attempt the attempt that has the response.
- * @see RFC 9110, 15.3
+ * @param input of the operation. An undefined value removes a field, or leaves it to the service in a create.
+ * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */
-export function judgeSuccess(
+export function judgeWrite(
+  call: OperationCall,
+  input: CallInput,
+  result: Answer | UnansweredCall,
+): JudgedWrite {
+  const attempt = result.attempts.at(-1);
+  if (!attempt) throw result.error;
+  if (result.status === undefined || result.error) return judgeFailure(call.operation, result.error, attempt);
+  // The body of a PUT may also send back fields that the user did not set.
+  const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
+  return judgeSuccess(call, values as Fields, result, attempt);
+}
+
+/** Judges a write whose answer has a status of success. @see RFC 9110, 15.3 */
+function judgeSuccess(
   call: OperationCall,
   values: Fields,
   response: HttpResponse,
@@ -77,18 +89,9 @@ export function judgeSuccess(
   return { verdict: 'empty', attempt, record, id, reason: { code: 'unread', message } };
 }
 
-/**
- * Judges a write that got another status than success, or no valid answer.
- *
- * @param attempt the last attempt, if one has begun.
- * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
- */
-export function judgeFailure(
-  error: unknown,
-  attempt: Attempt | undefined,
-  { id, noun }: Operation,
-): JudgedWrite {
-  if (!attempt || !(error instanceof CliError)) throw error;
+/** Judges a write that got another status than success, or no valid answer. @throws as `judgeWrite` */
+function judgeFailure({ id, noun }: Operation, error: unknown, attempt: Attempt): JudgedWrite {
+  if (!(error instanceof CliError)) throw error;
   if (!isInterruption(error)) {
     const reason = { ...reasonOfError(error), message: error.message };
     const stated = verdictOf(attempt);

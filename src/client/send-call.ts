@@ -12,23 +12,15 @@ import { CliError, isInterruption } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
-import type { Answer, Call, CallSoFar, OperationCall } from './call.ts';
+import type { Answer, Call, CallSoFar, OperationCall, UnansweredCall } from './call.ts';
 import { callDetails, callError, responseErrorOf } from './call-error.ts';
 import { senderOf } from './read-answer.ts';
 import { permittedDelayMs, retryAfterMsOf } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
 
-/** A call that got no answer. */
-interface UnansweredCall extends CallSoFar {
-  readonly status?: undefined;
-  readonly error: unknown;
-}
-
 /**
  * Sends a call until it has a final response or its deadline passes. Retries where that is safe and may help, and follows redirects
  * within one origin.
- *
- * @returns the answer, or an error: a CliError if none came, an interruption if a signal was aborted or the run has stopped.
  */
 export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
   const { service, options } = call;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
+import type { HttpResponse } from '../../src/api/http.ts';
 import { operations } from '../../src/api/operations.ts';
 import type { Fields } from '../../src/api/record-values.ts';
 import { isMetBy } from '../../src/api/same-values.ts';
-import type { ServiceOptions } from '../../src/client/call.ts';
-import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
+import type { OperationCall, ServiceOptions } from '../../src/client/call.ts';
+import { judgeWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type JsonValue, parseItem } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
@@ -12,20 +13,17 @@ import { createSecrets } from '../../src/process/secrets.ts';
 const facts = { contract: builtInContract, baseUrl: 'http://shop.example', secrets: createSecrets() };
 const service = facts as ServiceOptions;
 
-/** The judgement of an answer; a text is sent as it is, anything else as JSON. */
-function judge(
-  operation: keyof typeof operations,
-  intent: { readonly id?: bigint | undefined; readonly values?: Fields },
-  [status, body = '', type = 'application/json']: readonly [status: number, body?: unknown, type?: string],
-) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = { status, headers: { 'content-type': type }, body: text };
-  const { method } = operations[operation];
-  const request = { method, url: `${service.baseUrl}/pets/1`, headers: {} };
-  const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
-  const { id, values } = { id: 1n, values: {}, ...intent };
-  const call = { service, operation: operations[operation], recordId: id, request, options: {} };
-  return judgeSuccess(call, values, response, attempt);
+function judgeUpdate(values: Fields, body: object) {
+  const request = { method: 'PUT', url: `${service.baseUrl}/pets/1`, headers: {} };
+  const headers = { 'content-type': 'application/json' };
+  const call = { service, operation: operations.updatePet, recordId: 1n, request, options: {} };
+  return judgeCall(call, values, { status: 200, headers, body: JSON.stringify(body) });
+}
+
+function judgeCall(call: OperationCall, values: Fields, response: HttpResponse, error?: CliError) {
+  const { request } = call;
+  const attempt = { request, response, sender: 'service', isSent: true, number: 1, elapsedMs: 1 } as const;
+  return judgeWrite(call, { values }, { call, attempts: [attempt], request, ...response, error });
 }
 
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };
@@ -45,7 +43,7 @@ describe('the answer of an update', () => {
     ],
     ['an object with further fields', { tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
   ])('shows the intent by what the user set alone: %s', (_, values, body) => {
-    expect(judge('updatePet', { values }, [200, body]).verdict).toBe('shown');
+    expect(judgeUpdate(values, body).verdict).toBe('shown');
   });
 
   test('shows something else, and in which fields', () => {
@@ -55,7 +53,7 @@ describe('the answer of an update', () => {
       [{ name: ' Luna', status: 'new' }, pet, 'name, status'],
     ];
     for (const [values, body, names] of cases)
-      expect(judge('updatePet', { values }, [200, body])).toMatchObject({
+      expect(judgeUpdate(values, body)).toMatchObject({
         record: { fields: { name: 'Luna' } },
         reason: { message: `the answer does not show what was sent: ${names}` },
       });
@@ -68,8 +66,7 @@ test('the id of a new record is in a Location with a last slash', () => {
   const response = { status: 201, headers: { location: '/pets/5/' }, body: '' };
   const request = { method: 'POST', url: `${service.baseUrl}/pets/`, headers: {} };
   const call = { service: { ...service, contract }, operation: operations.createPet, request, options: {} };
-  const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
-  expect(judgeSuccess(call, {}, response, attempt)).toMatchObject({ verdict: 'empty', id: 5n });
+  expect(judgeCall(call, {}, response)).toMatchObject({ verdict: 'empty', id: 5n });
 });
 
 const exact = (text: string) => parseItem(text).value;
@@ -112,6 +109,6 @@ test.each([
 ] as const)('a 404 of the service to a POST of %s is %s', (id, verdict) => {
   const request = { method: 'POST', url: `${service.baseUrl}/pets/1/delete`, headers: {} };
   const response = { status: 404, headers: {}, body: '{}' };
-  const attempt = { request, response, sender: 'service', isSent: true, number: 1, elapsedMs: 1 } as const;
-  expect(judgeFailure(new CliError('not-found', 'no'), attempt, operations[id]).verdict).toBe(verdict);
+  const call = { service, operation: operations[id], request, options: {} };
+  expect(judgeCall(call, {}, response, new CliError('not-found', 'no')).verdict).toBe(verdict);
 });
