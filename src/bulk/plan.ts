@@ -1,6 +1,6 @@
 import { fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import { CutListError } from '../client/lists/read-list.ts';
 import type { Pace } from '../client/pace.ts';
-import { CutListError } from '../client/whole-list.ts';
 import type { InvalidRecord } from '../input/read-rows.ts';
 import { errorSentence } from '../output/messages.ts';
 import { forEachConcurrently } from '../process/deadline.ts';

@@ -3,7 +3,7 @@ import { nouns } from '../api/nouns.ts';
 import { idParameter, type Operation, type Parameter } from '../api/operations.ts';
 import { isShown } from '../api/same-values.ts';
 import { isMissingStatus } from '../client/answer-table.ts';
-import { faultOfNext, statedNext } from '../client/next-page.ts';
+import { faultOfNext, statedNext } from '../client/lists/next-page.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { countText, dayOf, withArticle } from '../process/text.ts';
 import {

@@ -3,7 +3,7 @@ import type { WriteVerb } from '../api/nouns.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { readFromList } from '../client/client.ts';
 import { writeDetails } from '../client/judge-write.ts';
-import { CutListError } from '../client/whole-list.ts';
+import { CutListError } from '../client/lists/read-list.ts';
 import { followUpCommand, showCommand } from '../context.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';

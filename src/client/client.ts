@@ -18,10 +18,11 @@ import {
   toHttpRequest,
 } from './call.ts';
 import { type JudgedWrite, judgeWrite } from './judge-write.ts';
+import type { Filters } from './lists/filters.ts';
+import { type ListOptions, readList } from './lists/read-list.ts';
 import { readRecordIn } from './read-answer.ts';
 import { fetchAnswer, sendCall } from './send-call.ts';
 import { type RawRequest, toRawRequest } from './user-request.ts';
-import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 /** A record of a list: its fields by their types, and those that the service adds. */
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
@@ -43,7 +44,7 @@ export interface Client
    */
   write(id: OperationId, input: CallInput, options?: CallOptions): Promise<JudgedWrite>;
   /**
-   * Reads a list to its end, page by page. A page is requested when the caller asks for it. See whole-list.ts.
+   * Reads a list to its end, page by page. A page is requested when the caller asks for it. See lists/read-list.ts.
    *
    * @throws UsageError for a filter that cannot be applied; CutListError if `needsWhole` is set and the list may be cut.
    */

@@ -5,7 +5,7 @@ import type { RecordOf } from '../api/schemas.ts';
 import { completionOf, type Offer, offersText, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, actionOf, type ParsedLine } from '../cli/verb.ts';
-import { collectRecords } from '../client/whole-list.ts';
+import { collectFields } from '../client/lists/read-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
@@ -112,7 +112,7 @@ async function readAllRecords<K extends ListId>(
 ): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
-  return collectRecords(client.list(operation));
+  return collectFields(client.list(operation));
 }
 
 /** Offers each pet or category by its name, or by its id once a digit is typed, or if the name is ambiguous or looks like a flag. */

@@ -6,7 +6,7 @@ import { confirmDestruction } from '../asking.ts';
 import { value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
-import { collectRecords } from '../client/whole-list.ts';
+import { collectFields } from '../client/lists/read-list.ts';
 import { resolvePaths } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { InputError, UsageError } from '../process/errors.ts';
@@ -78,7 +78,7 @@ function requireNew(file: string, name: string): void {
 async function pullRecords(client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     requireOperation(client.contract, id);
-  const read = (id: ListId) => collectRecords<object>(client.list(id, {}, { needsWhole: true }));
+  const read = (id: ListId) => collectFields<object>(client.list(id, {}, { needsWhole: true }));
   const inventory = await read('listInventory');
   const orders = await read('listOrders');
   const pets = await read('listPets');

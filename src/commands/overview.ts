@@ -4,7 +4,7 @@ import type { RecordOf } from '../api/schemas.ts';
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
-import { collectRecords } from '../client/whole-list.ts';
+import { collectFields } from '../client/lists/read-list.ts';
 import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
@@ -73,9 +73,7 @@ async function readOverview(client: Client, below: number) {
   const { contract } = client;
   const readPart = async <K extends ListId>(id: K, field: string): Promise<Result<K>[] | undefined> => {
     const { names } = contract.operations.get(id)?.recordForm ?? { names: {} };
-    return Object.hasOwn(names, field)
-      ? collectRecords(client.list(id, {}, { needsWhole: true }))
-      : undefined;
+    return Object.hasOwn(names, field) ? collectFields(client.list(id, {}, { needsWhole: true })) : undefined;
   };
   const [pets, inventory, orders] = await Promise.all([
     readPart('listPets', 'id'),

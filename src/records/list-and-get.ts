@@ -1,7 +1,7 @@
 import type { Noun } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/client.ts';
-import { requireFilters } from '../client/whole-list.ts';
+import { requireFilters } from '../client/lists/filters.ts';
 import type { Context } from '../context.ts';
 import { errorSentence } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';

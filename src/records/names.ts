@@ -2,7 +2,7 @@ import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { categoryName, type Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
-import { collectRecords } from '../client/whole-list.ts';
+import { collectFields } from '../client/lists/read-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, isInterruption, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -125,6 +125,6 @@ export class Names {
 
 async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
   const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
-  const records = await collectRecords<PetOrCategory>(client.list(list, {}, { needsWhole: true }));
+  const records = await collectFields<PetOrCategory>(client.list(list, {}, { needsWhole: true }));
   return records.map(({ id, name }) => ({ id, name }));
 }

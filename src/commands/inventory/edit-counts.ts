@@ -3,7 +3,7 @@ import { whyNotAsked } from '../../asking.ts';
 import { type CountRow, createCountLayout } from '../../bulk/count-layout.ts';
 import type { SessionFlags } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
-import { collectRecords } from '../../client/whole-list.ts';
+import { collectFields } from '../../client/lists/read-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, requireEditor } from '../../input/editor.ts';
 import { type CheckedInput, readRows } from '../../input/read-rows.ts';
@@ -44,7 +44,7 @@ async function readEditText(context: Context, below: number | undefined) {
   const client = await context.client();
   const names = new Names(context, client);
   void names.readList('pets');
-  const items = await collectRecords(client.list('listInventory', {}, { needsWhole: true }));
+  const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
   const nameById = await names.readNamesById('pets');
   const counts = new Map<bigint, RecordValue>();
   const lines = ['petId,name,quantity,expected,status'];

@@ -1,13 +1,16 @@
-import { totalsIn } from '../api/list-signs.ts';
-import { nouns } from '../api/nouns.ts';
-import { isBound } from '../api/operations.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
-import { CliError, isInterruption } from '../process/errors.ts';
-import { printJson } from '../process/exact-json.ts';
-import { maskUrl } from '../process/secrets.ts';
-import { isAfterLastPage } from './answer-table.ts';
-import type { OperationCall } from './call.ts';
-import { callError } from './call-error.ts';
+import { totalsIn } from '../../api/list-signs.ts';
+import { nouns } from '../../api/nouns.ts';
+import { isBound } from '../../api/operations.ts';
+import type { ServiceRecord } from '../../api/record-values.ts';
+import { CliError, isInterruption } from '../../process/errors.ts';
+import { printJson } from '../../process/exact-json.ts';
+import { maskUrl } from '../../process/secrets.ts';
+import { isAfterLastPage } from '../answer-table.ts';
+import type { OperationCall } from '../call.ts';
+import { callError } from '../call-error.ts';
+import { readPageIn } from '../read-answer.ts';
+import { fetchAnswer } from '../send-call.ts';
+import { invalidResponse } from '../transport/response.ts';
 import {
   faultOfNext,
   type ListEnd,
@@ -16,11 +19,10 @@ import {
   nextStep,
   type Page,
   type PageStep,
+  pagingOf,
+  pagingTraits,
   type Walk,
 } from './next-page.ts';
-import { readPageIn } from './read-answer.ts';
-import { fetchAnswer } from './send-call.ts';
-import { invalidResponse } from './transport/response.ts';
 
 // Reads the pages of a list in their order.
 
@@ -53,7 +55,7 @@ export async function* pagesOf(
     if (isFirstNumberUnknown(walk) && repeatedShare >= 0.5) {
       walk.firstNumber = 1;
       // Somebody has changed the list between the two requests, so the number is only likely.
-      if (repeatedShare < 1) walk.whySkipped = hasChanged;
+      if (repeatedShare < 1) walk.whyIncomplete = hasChanged;
     } else if (repeatedShare === 1) {
       return endOf(walk, await endOfRepeated(call, walk, page, ids, endIfMissing));
     } else {
@@ -67,13 +69,15 @@ export async function* pagesOf(
 }
 
 /** Returns true if the second page will show whether the first one has the number 0 or 1. */
-function isFirstNumberUnknown({ operation, pages, firstNumber }: Walk): boolean {
-  return operation.paging?.kind === 'number' && pages === 1 && firstNumber === undefined;
+function isFirstNumberUnknown({ paging, pages, firstNumber }: Walk): boolean {
+  return paging.kind === 'number' && pages === 1 && firstNumber === undefined;
 }
 
 function beginWalk({ operation, request }: OperationCall, size: number | undefined): Walk {
+  const paging = pagingOf(operation);
   return {
     operation,
+    paging,
     first: request.url,
     size,
     visited: new Set(),
@@ -82,9 +86,9 @@ function beginWalk({ operation, request }: OperationCall, size: number | undefin
     pages: 0,
     count: 0,
     hasHadLinks: false,
-    firstNumber: operation.paging?.kind === 'number' ? operation.paging.first : undefined,
+    firstNumber: paging.kind === 'number' ? paging.first : undefined,
     total: undefined,
-    whySkipped: undefined,
+    whyIncomplete: undefined,
   };
 }
 
@@ -110,21 +114,16 @@ function addPage(walk: Walk, page: Page, { ids }: PageIds): void {
     throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
   walk.hasHadLinks ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
   const [total = walk.total] = totalsIn(page);
-  // Pages that begin after an id are not shifted by a deletion.
-  if (
-    walk.operation.paging?.kind !== 'after' &&
-    walk.total !== undefined &&
-    total !== undefined &&
-    total < walk.total
-  )
-    walk.whySkipped = `its total fell from ${walk.total} to ${total} while it was read`;
+  const hasFallen = walk.total !== undefined && total !== undefined && total < walk.total;
+  if (hasFallen && !pagingTraits[walk.paging.kind].isByRecord)
+    walk.whyIncomplete = `its total fell from ${walk.total} to ${total} while it was read`;
   walk.total = total;
 }
 
-function endOf({ whySkipped }: Walk, end: ListEnd): ListEnd {
-  return end.kind === 'cut' || whySkipped === undefined
+function endOf({ whyIncomplete }: Walk, end: ListEnd): ListEnd {
+  return end.kind === 'cut' || whyIncomplete === undefined
     ? end
-    : { kind: 'cut', why: whySkipped, isTransient: true };
+    : { kind: 'cut', why: whyIncomplete, isTransient: true };
 }
 
 /** Returns the URL of the next page. @throws CliError if its link leaves the service, or was there before. */
@@ -194,8 +193,8 @@ async function endOfRepeated(
   if (!endIfMissing) throw pageError(page, 'the page repeats earlier records');
   if (endIfMissing.kind === 'cut') return endIfMissing;
   const note = `${new URL(page.request.url).search} repeats earlier records`;
-  // A service that repeats its only page may not count pages at all. Our contract asks for what follows a record.
-  const isLast = isComplete && (walk.pages > 1 || walk.operation.paging?.kind === 'after');
+  // A service that repeats its only page may not count pages at all.
+  const isLast = isComplete && (walk.pages > 1 || pagingTraits[walk.paging.kind].isByRecord);
   if (!isLast) return { kind: 'cut', why: note };
   try {
     const first = await fetchPage(call, walk.first);
