@@ -4,8 +4,8 @@ import { CliError, exitCodes, interruption, type Signal } from '../process/error
 import { graceMs, type Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, fail, groupOf, isFailure, type ServiceUnderTest } from './check.ts';
-import type { SelectedChecks } from './check-table.ts';
 import { type CheckResult, exitCodeOf, resultOf, runCheck, runChecks, skippedResult } from './run-checks.ts';
+import type { SelectedChecks } from './select-checks.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
 /**

@@ -2,9 +2,10 @@ import { appendFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
 import { groupOf } from '../../checks/check.ts';
-import { listCheckIds, type SelectedChecks, selectChecks } from '../../checks/check-table.ts';
+import { listCheckIds } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
+import { type SelectedChecks, selectChecks } from '../../checks/select-checks.ts';
 import {
   type SmokeReport,
   toAnnotations,
@@ -93,7 +94,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const { waitFor = [], expect = [], only = [], skip = [], write = false } = flags;
   const contract = await context.contract();
   const { baseUrl } = context.settings;
-  const selected = selectChecks({ contract, waitFor, expect, only, skip, baseUrl, write });
+  const selected = selectChecks({ contract, baseUrl, waitFor, expect }, { only, skip, write });
   const files = parseReports(context.io.cwd, flags.report);
   const { output } = context.flags;
   if (output !== 'table' && output !== 'json')
