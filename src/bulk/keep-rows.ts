@@ -51,8 +51,6 @@ interface KeeperOptions {
   readonly stop: Stop;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
-  /** Saves the embedded store. Other services have none. */
-  readonly saveStore: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -62,7 +60,7 @@ interface KeeperOptions {
  * If a mark or an outcome cannot be kept, the run stops.
  */
 export function createRowKeeper(journal: Journal, options: KeeperOptions): SessionKeeper {
-  const { stop, maxErrors, saveStore } = options;
+  const { stop, maxErrors, port } = options;
   /** The index of the first row of the plan that no mark has named. */
   let unmarkedFrom = 0;
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
@@ -92,7 +90,7 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
     if (events.length === 0) return;
     waitingEvents = [];
     try {
-      await saveStore?.();
+      await port.saveStore?.();
     } catch (error) {
       const message = `the embedded store could not be saved: ${messageOf(error)}`;
       stop.trigger(new CliError('partial', message));
@@ -134,7 +132,7 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
       waitingEvents.push({ kind: 'outcome', row: row.line, outcome });
       // The outcome of a create does not wait: after a kill only a person can settle it.
       if (state.planned?.action === 'create') void flush();
-      else timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
+      else timer ??= setTimeout(flush, port.saveStore ? saveEveryMs : 0);
     },
     counts,
     flush,

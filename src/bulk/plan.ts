@@ -35,8 +35,6 @@ export interface SessionSources {
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
   readonly entries: RecordPort | undefined;
   readonly pace: Pace;
-  /** Saves the embedded store. Other services have none. */
-  readonly saveStore: (() => Promise<void>) | undefined;
 }
 
 /**

@@ -1,8 +1,7 @@
 import { requireOperation, UnboundError } from '../api/contract.ts';
-import { type NounName, nouns } from '../api/nouns.ts';
+import type { Noun, NounName } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { statusRule } from '../client/answer-table.ts';
-import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
@@ -116,25 +115,21 @@ async function openSources(context: Context, log: RunLog): Promise<SessionSource
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const run = { pace, mayCreate: flags.createMissing };
   const port = createRecordPort(client, noun, run);
-  requireOperations(client, port, log);
+  requireOperations(port, log);
   const deletesPets = noun === 'pets' && log.rows.some(({ intent }) => intent.kind === 'remove');
   const entries = deletesPets ? createRecordPort(client, 'inventory', run) : undefined;
-  const { saveStore } = client;
-  return { port, entries, pace, saveStore };
+  return { port, entries, pace };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
-function requireOperations(
-  { contract }: Client,
-  port: RecordPort,
-  { header: { noun, kind, undoes }, rows }: RunLog,
-): void {
-  const { operations } = nouns[noun];
+function requireOperations({ contract, noun, abilities }: RecordPort, { header, rows }: RunLog): void {
+  const { kind, undoes } = header;
+  const { operations }: Noun = noun;
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
   if (undoes === undefined || sets) requireOperation(contract, operations[runKinds[kind].operation]);
   if (rows.length > 0 && rows.every(({ intent }) => intent.kind === 'remove'))
     requireOperation(contract, operations.delete);
-  if (kind !== 'create' && !port.abilities.canRead)
+  if (kind !== 'create' && !abilities.canRead)
     throw new UnboundError(
       `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,
     );
@@ -180,7 +175,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { port, pace, saveStore }: SessionSources,
+  { port, pace }: SessionSources,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {
@@ -195,7 +190,7 @@ async function writePlan(
   return stop.inTwoSteps(tellFirst, async () => {
     using journal = await beginSession(runs, plan.rows);
     const { rowsToWrite } = plan;
-    const options = { port, rowsToWrite, saveStore, maxErrors, stop };
+    const options = { port, rowsToWrite, maxErrors, stop };
     const keeper = createRowKeeper(journal, options);
     const { counts } = keeper;
     const { begin, log } = journal;

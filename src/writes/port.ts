@@ -34,11 +34,7 @@ export interface Reading {
 /** The records of one noun of a service, as the loop reads and writes them. */
 export type RecordPort = ReturnType<typeof createRecordPort>;
 
-/**
- * Creates the port of a noun.
- *
- * @param run what only a run has: the pace of its requests, and whether it may create entries, as in `WriteAbilities`.
- */
+/** Creates the port of a noun. @param run what only a run has: its pace, and whether it may create entries: see `WriteAbilities`. */
 export function createRecordPort(
   service: Client,
   name: NounName,
@@ -131,6 +127,8 @@ export function createRecordPort(
     limits: service.limits,
     /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
     isRun: run !== undefined,
+    /** Saves the embedded store. Other services have none. */
+    saveStore: service.saveStore,
     read,
     /** Reads the whole list, page by page. @throws CutListError if it may be cut. */
     list: () => client.list(ids.list, {}, { needsWhole: true }),

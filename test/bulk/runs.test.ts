@@ -195,9 +195,9 @@ function keepRows(canReadEach = true) {
   const append = vi.spyOn(journal, 'append');
   const sync = vi.spyOn(journal, 'sync');
   const stop = new Stop();
-  const saveStore = vi.fn().mockRejectedValueOnce(new Error('no space left'));
-  const port = { abilities: { canReadEach }, limits: { concurrency: 2 } } as RecordPort;
-  const keeper = createRowKeeper(journal, { port, rowsToWrite: rows, saveStore, maxErrors: 100, stop });
+  const saveStore: RecordPort['saveStore'] = vi.fn().mockRejectedValueOnce(new Error('no space left'));
+  const port = { abilities: { canReadEach }, limits: { concurrency: 2 }, saveStore } as RecordPort;
+  const keeper = createRowKeeper(journal, { port, rowsToWrite: rows, maxErrors: 100, stop });
   onTestFinished(() => journal[Symbol.dispose]());
   const events = () => append.mock.calls.flatMap(([each]) => each);
   return { row: rows[0] as RunRow, planned, keeper, stop, sync, events };
