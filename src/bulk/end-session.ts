@@ -17,7 +17,7 @@ export function endSession(
   folder: string,
   rejectsFile?: string,
 ): Pick<Report, 'rejects' | 'unwritten'> {
-  let part: UnwrittenPart = 'end';
+  let part: UnwrittenPart | undefined;
   try {
     const interrupted = rowsToWrite.flatMap(({ line, state }): RunEvent | [] =>
       state.kind === 'unsettled' ? { kind: 'outcome', row: line, outcome: toUnknown(state.doubt) } : [],
@@ -27,7 +27,7 @@ export function endSession(
     // An end says that the rejects are written. If they cannot be written, it is left out, and a resume writes both.
     part = 'rejects';
     const rejects = writeNewRejects(journal.log, folder, rejectsFile);
-    part = 'end';
+    part = undefined;
     journal.appendEnd(rejects && resolve(folder, rejects));
     return { rejects, unwritten: undefined };
   } catch (thrown) {

@@ -5,15 +5,15 @@ import { isOpen } from './list-runs.ts';
 import { type Run, shardName } from './run.ts';
 import { isAddedByService, type RunRow, rowName, waitingFor } from './run-row.ts';
 
-/** The part of its end that a session could not write. */
-export type UnwrittenPart = 'rejects' | 'end' | 'journal';
+/** What a session could not write, if the next step depends on it. */
+export type UnwrittenPart = 'rejects' | 'journal';
 
 interface FollowUp {
   readonly command: string;
   readonly hint: string;
 }
 
-/** Finds the next step with a run that is open. @param unwritten the part that its last session could not write. */
+/** Finds the next step with a run that is open. @param unwritten what its last session could not write. */
 export function followUpOf(
   context: CommandFlags,
   run: Run,

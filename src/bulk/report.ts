@@ -24,8 +24,8 @@ export interface Report {
   readonly stop: CliError | undefined;
   /** The path of the file of rejects of this session, as the user may type it. */
   readonly rejects: string | undefined;
-  /** The part of its end that the session could not write. A resume writes it, unless the journal is gone. */
-  readonly unwritten: { readonly part: UnwrittenPart; readonly error: CliError } | undefined;
+  /** Why the session could not write its end, and what of it. A resume writes it, unless the journal is gone. */
+  readonly unwritten: { readonly part: UnwrittenPart | undefined; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
