@@ -364,25 +364,25 @@ test('an update sends null back where the body may have it, so that no default r
   expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ name: 'Max', status: null });
 });
 
-test.each(['one page', 'two pages'])(
-  'a list with two entries of one pet on %s is an error before a write',
-  async (on) => {
-    const entry = { petId: 7, quantity: 5 };
-    const other = { ...entry, quantity: 9 };
-    const headers = { link: '</inventory?page=2>; rel="next"' };
-    await using service = await recordingServer({}, ({ path }) => {
-      if (on === 'one page') return { body: [entry, other] };
-      return path.includes('page=2') ? { body: [other] } : { headers, body: [entry] };
-    });
-    const lines = ['Entry: petId#! quantity#!', 'GET /inventory -> Entry[]', 'PUT /inventory/{petId} Entry'];
-    const { run } = await bindTo(service, describeLines(...lines));
-    for (const line of ['adjust 7 +1', 'apply - --yes', 'export'])
-      expect(await run(`inventory ${line}`, { stdin: 'petId,quantity\n7,6\n' })).toMatchObject(
-        failed(2, 'listInventory has several for pet 7'),
-      );
-    expect(service.writes()).toEqual([]);
-  },
-);
+test.each([
+  ['one page', ''],
+  ['two pages', ', or one that has changed while the list was read'],
+])('a list with two entries of one pet on %s is an error before a write', async (on, doubt) => {
+  const entry = { petId: 7, quantity: 5 };
+  const other = { ...entry, quantity: 9 };
+  const headers = { link: '</inventory?page=2>; rel="next"' };
+  await using service = await recordingServer({}, ({ path }) => {
+    if (on === 'one page') return { body: [entry, other] };
+    return path.includes('page=2') ? { body: [other] } : { headers, body: [entry] };
+  });
+  const lines = ['Entry: petId#! quantity#!', 'GET /inventory -> Entry[]', 'PUT /inventory/{petId} Entry'];
+  const { run } = await bindTo(service, describeLines(...lines));
+  for (const line of ['adjust 7 +1', 'apply - --yes', 'export'])
+    expect(await run(`inventory ${line}`, { stdin: 'petId,quantity\n7,6\n' })).toMatchObject(
+      failed(2, `listInventory has several for pet 7${doubt}`),
+    );
+  expect(service.writes()).toEqual([]);
+});
 
 test('a field that the service shows is compared and sent back, although no schema of its records has it', async () => {
   const shown = { id: 1, name: 'Rex', status: 'available', categoryId: 2 };

@@ -120,10 +120,13 @@ function requireOneEntry(
   const inPage = new Set<unknown>();
   for (const { fields } of isCount ? records : []) {
     const [petId, hash] = [fields[idField], hashOf(printJson(fields))];
-    if (inPage.has(petId) || (entries.get(petId) ?? hash) !== hash)
+    const isTwiceInPage = inPage.has(petId);
+    if (isTwiceInPage || (entries.get(petId) ?? hash) !== hash) {
+      const doubt = isTwiceInPage ? '' : ', or one that has changed while the list was read';
       throw new UnboundError(
-        `this command needs one entry for each pet, but ${id} has several for pet ${petId}`,
+        `this command needs one entry for each pet, but ${id} has several for pet ${petId}${doubt}`,
       );
+    }
     inPage.add(petId);
     entries.set(petId, hash);
   }
