@@ -16,13 +16,14 @@ import { addressOf, type ClientPurpose, type Context, isWatchedByPerson } from '
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
+/** What follows from the purpose of a client alone. */
 interface PurposeRules {
   /** True for many requests: undici sends them faster, and the embedded store is saved only by `saveStore`. */
-  readonly isMany?: boolean;
+  readonly sendsMany?: boolean;
   /** True if calls are retried even if the service cannot be reached. Otherwise they are only if the user has set `retries`. */
   readonly retriesUnreachable?: boolean;
   /** True if nothing is printed but the trace, because the user has not named the operations. */
-  readonly isSilent?: boolean;
+  readonly hidesNotices?: boolean;
   /** These limits take the place of the default values of the settings. */
   readonly timeout?: Pick<CallLimits, 'timeoutMs'>;
   readonly retries?: Pick<CallLimits, 'retries' | 'retriesOf429'>;
@@ -33,16 +34,35 @@ export const checkTimeoutMs = 10_000;
 /** The most retries of a call of a check, by default. Those after a 429 take until the deadline. */
 const checkRetries = { retries: 1, retriesOf429: 8 };
 
-/** What follows from the purpose of a client. */
 const purposes: Readonly<Record<ClientPurpose, PurposeRules>> = {
   records: {},
-  bulk: { isMany: true, retriesUnreachable: true },
-  checks: { isSilent: true, timeout: { timeoutMs: checkTimeoutMs }, retries: checkRetries },
+  bulk: { sendsMany: true, retriesUnreachable: true },
+  checks: { hidesNotices: true, timeout: { timeoutMs: checkTimeoutMs }, retries: checkRetries },
 };
+
+/** The rules of a client, with the limits of its calls. */
+interface ClientRules extends PurposeRules {
+  readonly limits: CallLimits;
+}
+
+function rulesOf({ settings }: Context, purpose: ClientPurpose): ClientRules {
+  const rules = purposes[purpose];
+  const timeout = settings.explain('timeout');
+  const retries = settings.explain('retries');
+  const limits = {
+    timeoutMs: timeout.value,
+    retries: retries.value,
+    retriesUnreachable: rules.retriesUnreachable || retries.source !== 'default',
+    concurrency: settings.get('concurrency'),
+    ...(timeout.source === 'default' && rules.timeout),
+    ...(retries.source === 'default' && rules.retries),
+  };
+  return { ...rules, limits };
+}
 
 /** Makes the client of the service at the base URL, or of the embedded store. */
 export async function connect(context: Context, purpose: ClientPurpose): Promise<Client> {
-  const rules = purposes[purpose];
+  const rules = rulesOf(context, purpose);
   const { settings, flags } = context;
   const contract = await context.contract();
   const baseUrl = addressOf(settings, contract);
@@ -55,12 +75,12 @@ export async function connect(context: Context, purpose: ClientPurpose): Promise
   return openClient(context, { baseUrl, contract, ...headers, transport }, rules);
 }
 
-async function openEmbeddedStore({ settings, io }: Context, { isMany }: PurposeRules): Promise<Transport> {
+async function openEmbeddedStore({ io }: Context, { sendsMany, limits }: ClientRules): Promise<Transport> {
   const { createOfflineTransport } = await import('./server/offline.ts');
   return createOfflineTransport(resolvePaths(io).offlineStore, {
     // The wait ends before the deadline, however short that is. The error of the wait names the holder of the lock.
-    lockWaitMs: settings.get('timeout') * 0.9,
-    isSavedByCaller: isMany === true,
+    lockWaitMs: limits.timeoutMs * 0.9,
+    isSavedByCaller: sendsMany === true,
   });
 }
 
@@ -82,8 +102,9 @@ export async function connectToDocuments(
   const headers = await collectHeaders(context, { baseUrl: origin, contract, headerFlags, token });
   const files = await openTlsFiles(context, origin);
   const tls = isServiceOrigin ? files : { ca: files.ca };
-  const transport = await openTransport(context, origin, tls, purposes.records);
-  return openClient(context, { baseUrl: origin, contract, ...headers, transport }, purposes.records);
+  const rules = rulesOf(context, 'records');
+  const transport = await openTransport(context, origin, tls, rules);
+  return openClient(context, { baseUrl: origin, contract, ...headers, transport }, rules);
 }
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
@@ -111,42 +132,27 @@ type ClientHeaders = Pick<ServiceOptions, 'headers' | 'credentialSource' | 'whyN
 async function openClient(
   context: Context,
   service: ClientHeaders & Pick<ServiceOptions, 'baseUrl' | 'contract' | 'transport'>,
-  rules: PurposeRules,
+  rules: ClientRules,
 ): Promise<Client> {
-  const { settings } = context;
   return createClient({
     ...service,
-    limits: chooseLimits(settings, rules),
-    usesEtags: settings.get('etags'),
+    limits: rules.limits,
+    usesEtags: context.settings.get('etags'),
     signal: context.stop.abandoned,
     secrets: context.secrets,
     observe: createObserver(context, rules),
-    notify: rules.isSilent ? () => {} : (...notice) => void context.notice(...notice),
+    notify: rules.hidesNotices ? () => {} : (...notice) => void context.notice(...notice),
   });
-}
-
-/** Returns the limits of calls. */
-function chooseLimits(settings: Context['settings'], rules: PurposeRules): CallLimits {
-  const timeout = settings.explain('timeout');
-  const retries = settings.explain('retries');
-  return {
-    timeoutMs: timeout.value,
-    retries: retries.value,
-    retriesUnreachable: rules.retriesUnreachable || retries.source !== 'default',
-    concurrency: settings.get('concurrency'),
-    ...(timeout.source === 'default' && rules.timeout),
-    ...(retries.source === 'default' && rules.retries),
-  };
 }
 
 /**
  * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
  * may change.
  */
-function createObserver(context: Context, { isSilent }: PurposeRules): ServiceOptions['observe'] {
+function createObserver(context: Context, { hidesNotices }: PurposeRules): ServiceOptions['observe'] {
   const { notice, io, flags, secrets } = context;
   const level = flags.verbose ?? 0;
-  const showsNotes = !isSilent && isWatchedByPerson(context);
+  const showsNotes = !hidesNotices && isWatchedByPerson(context);
   const remarked = new Set<OperationId>();
   return (attempt, operation) => {
     if (level > 0) void io.stderr.write(traceOf(attempt, level, secrets)).catch(() => {});
@@ -237,13 +243,13 @@ async function openTransport(
   context: Context,
   baseUrl: string,
   tls: TlsFiles,
-  { isMany }: PurposeRules,
+  { sendsMany, limits }: ClientRules,
 ): Promise<Transport> {
-  const { io, settings } = context;
-  const options = { baseUrl, tls, connections: settings.get('concurrency') };
+  const { io } = context;
+  const options = { baseUrl, tls, connections: limits.concurrency };
   const proxy = findProxy(new URL(baseUrl), io.env);
   // A client of a few requests uses node:http, which loads fast.
-  if (isMany || proxy)
+  if (sendsMany || proxy)
     return (await import('./client/transport/undici.ts')).createUndiciTransport(options, proxy);
   return (await import('./client/transport/node-http.ts')).createNodeHttpTransport(options);
 }
