@@ -3,7 +3,7 @@ import { type CommandFlags, followUpCommand, showCommand } from '../context.ts';
 import { countText, flagName } from '../process/text.ts';
 import { isOpen } from './list-runs.ts';
 import { type Run, shardName } from './run.ts';
-import { isAddedByService, type RunRow, rowName, waitingFor } from './run-row.ts';
+import { hasStoppedRun, type RunRow, rowName, waitingFor } from './run-row.ts';
 
 /** What a session could not write, if the next step depends on it. */
 export type UnwrittenPart = 'rejects' | 'journal';
@@ -35,7 +35,7 @@ export function followUpOf(
     return wait === undefined ? [] : [{ row, wait }];
   });
   // A resume would send the next count to a service that adds.
-  const added = rows.find(isAddedByService);
+  const added = rows.find(hasStoppedRun);
   if (added) return byHandFollowUp(context, id, [rowName(added)]);
   const first = openRows[0]?.row;
   if (!first || openRows.some(({ wait }) => wait === 'resume')) {

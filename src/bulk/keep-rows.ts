@@ -4,6 +4,7 @@ import type { Stop } from '../process/signals.ts';
 import { countText } from '../process/text.ts';
 import { isPlainSet } from '../writes/decide.ts';
 import type { RecordPort } from '../writes/port.ts';
+import { reasonRule } from '../writes/reasons.ts';
 import { type Outcome, outcomeOf, type PlannedWrite, reasonOf } from '../writes/row.ts';
 import type { RowKeeper, SettleResult } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
@@ -145,9 +146,9 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
  * @param count the number of such rows in this session, and `limit` the number at which the run stops.
  */
 function stopErrorOf({ outcome, error }: SettleResult, count: number, limit: number): CliError | undefined {
-  const { code, message = '' } = (outcome && reasonOf(outcome)) ?? {};
-  if (code === 'other_count')
-    return new CliError('unavailable', message, {
+  const reason = outcome && reasonOf(outcome);
+  if (reason && reasonRule(reason.code).stopsRun)
+    return new CliError('unavailable', reason.message, {
       hint: 'look at this count, and ask the owner of the service whether an update sets a count or adds to it',
     });
   const { status, noAnswer } = error?.details ?? {};

@@ -106,17 +106,16 @@ export function waitingFor({
   return intent.kind === 'create' || isFinal || reasonRule(code).needsPerson ? 'person' : 'resume';
 }
 
-/** Returns true if the service has added the count of a row instead of setting it. Nothing more is sent for the row. */
-export function isAddedByService({ state }: Pick<RunRow, 'state'>): boolean {
-  return reasonOf(state)?.code === 'other_count';
+/** Returns true if a row has stopped its run, because the service did something else than asked. Nothing more is sent for the row. */
+export function hasStoppedRun({ state }: Pick<RunRow, 'state'>): boolean {
+  const reason = reasonOf(state);
+  return reason !== undefined && reasonRule(reason.code).stopsRun === true;
 }
 
 /**
  * Returns true if `resume` looks at a row. It also reads the record of an unknown row that waits for a person, unless the row is a create,
- * or the service has added its count.
+ * or has stopped its run.
  */
 export function needsPlan(row: RunRow): boolean {
-  return (
-    isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !isAddedByService(row))
-  );
+  return isLeft(row) || (row.state.kind === 'unknown' && row.intent.kind !== 'create' && !hasStoppedRun(row));
 }

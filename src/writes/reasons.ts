@@ -11,6 +11,8 @@ interface ReasonRule {
   readonly hint?: string;
   /** Set if only a person can settle an unknown row, because no further reading can. */
   readonly needsPerson?: true;
+  /** Set if the service does with a write something else than asked, so that a run sends nothing more. */
+  readonly stopsRun?: true;
   /** True if a failed row may succeed later, whatever the error was. */
   readonly isTransient?: true;
 }
@@ -34,7 +36,7 @@ const rules = {
   perhaps_made: forPerson,
   accepted: forPerson,
   other_value: forPerson,
-  other_count: forPerson,
+  other_count: { ...forPerson, stopsRun: true },
   unread: {},
   // An undo does not know which record the row has made: several creates were answered with it, or no answer told its id.
   shared_id: {},
