@@ -42,7 +42,7 @@ export interface Operation {
   readonly success: readonly number[];
   /** Error statuses of the table, each with an Error body. */
   readonly errors: readonly number[];
-  /** By status, `4XX` or `default`, from the service's own description. */
+  /** By status, `4XX` or `default`, from the service's own description. The table has none. */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
   /** Whether the operation must refuse a request without the token. */
   readonly credential: 'required' | 'optional';

@@ -2,7 +2,7 @@ import { type Contract, statedResponse } from '../api/contract.ts';
 import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { toSchemas } from '../api/openapi.ts';
-import { type DocumentedResponse, isBound, type Operation } from '../api/operations.ts';
+import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import { componentReference } from '../api/schemas.ts';
 import type { Answer } from '../client/call.ts';
 import { isJsonType, titleOrText, whyOtherRecord } from '../client/read-answer.ts';
@@ -47,7 +47,7 @@ export function requireAsDocumented(
     });
   if (!isJsonType(mediaType)) return;
   if (json === undefined) throw mismatch('the body is not JSON in UTF-8', { expected: 'JSON' });
-  const definitions = isBound(operation) ? client.contract.definitions : specification;
+  const definitions = operation.responses ? client.contract.definitions : specification;
   const broken = schema && findMismatch(schema, json, definitions);
   if (broken) throw mismatch(broken.reason, broken);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
@@ -61,12 +61,12 @@ const specification: JsonObject = Object.fromEntries(
 );
 
 /**
- * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
- * the operations table.
+ * Returns the documented response for the status of an answer, from the service's own description, or else from the operations
+ * table.
  */
 function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
-  const { success, result, isList } = operation;
-  if (isBound(operation)) return statedResponse(operation, status);
+  const { success, result, isList, responses } = operation;
+  if (responses) return statedResponse(operation, status);
   const mediaTypes = ['application/json'];
   if (status >= 400) return { mediaTypes, schema: componentReference('schemas', 'Error') };
   if (!success.includes(status)) return undefined;

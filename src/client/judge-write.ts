@@ -1,7 +1,7 @@
 import { absentFields, statedResponse } from '../api/contract.ts';
 import { type HttpHeaders, type HttpResponse, shownUrl, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { isBound, type Operation } from '../api/operations.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { differencesOf, isShown } from '../api/same-values.ts';
 import { boundResultSchemas } from '../api/schemas.ts';
@@ -72,12 +72,12 @@ function judgeSuccess(
   attempt: Attempt,
 ): JudgedWrite {
   const { service, operation, recordId } = call;
-  const { method, responses = {} } = operation;
+  const { method, responses } = operation;
   const { record, mismatch, id: answeredId } = readWrite(call, values, response);
   const id = recordId ?? answeredId ?? locatedId(service, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // If the description states no responses of a DELETE, any success will do.
-  const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
+  const isAnySuccess = isDelete && responses !== undefined && Object.keys(responses).length === 0;
   if (response.status === 202 && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has accepted it, but not done it yet' } as const;
     return { verdict: 'pending', attempt, record, id, reason };
@@ -163,10 +163,11 @@ function readWrite(
   return { record, id: idIn(operation, fields), mismatch };
 }
 
-/** Returns true for a plain text of a bound service whose description states no body for the status. */
+/** Returns true for a plain text of a service whose own description states no body for the status. */
 function isUnstatedText(operation: Operation, { status, headers }: HttpResponse): boolean {
   const isText = withoutParameters(headers['content-type'] ?? '') === 'text/plain';
-  return isText && isBound(operation) && (statedResponse(operation, status)?.mediaTypes ?? []).length === 0;
+  const { mediaTypes = [] } = statedResponse(operation, status) ?? {};
+  return isText && operation.responses !== undefined && mediaTypes.length === 0;
 }
 
 /** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. A body `1` may be the number of rows written. */
