@@ -38,7 +38,7 @@ export interface PathForm {
   readonly tail: string | undefined;
   /** The name of the parameter at the end: `petId`. */
   readonly idName: string | undefined;
-  /** The names of the parameters before the word: `storeId`. */
+  /** The names of the parameters before the one at the end: `storeId`. */
   readonly parentIds: readonly string[];
   /** True if the path leads through another noun: `/pets/{petId}/inventory`, `/pet/category`. */
   readonly isBelowNoun: boolean;
@@ -56,7 +56,7 @@ export function readPath(path: string): PathForm {
     noun,
     tail,
     idName,
-    parentIds: segments.filter(isParameter).map((segment) => segment.slice(1, -1)),
+    parentIds: [...segments, word].filter(isParameter).map((segment) => segment.slice(1, -1)),
     isBelowNoun: segments.some((segment) => nounOf(segment) !== undefined),
   };
 }

@@ -304,6 +304,7 @@ DELETE /api/pets/{petId}
 Order: id# petId# quantity#
 GET /orders/{id} -> Order = getOrder
 DELETE /orders/{id} = deleteOrder
+DELETE /shelves/{shelfId}/{categoryId} (deleteCategory) ! deleteCategory: its path needs a value for shelfId, of which 7 is an example: to bind it, add --map deleteCategory='DELETE /shelves/7/{categoryId}'
 GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId, of which 7 is an example: to bind it, add --map listOrders='GET /shops/7/orders'
 
 # what cannot be called, or answers other records
