@@ -85,6 +85,11 @@ export interface Parameter {
 
 /** How a service writes its records. */
 interface RecordForm {
+  /**
+   * True for the form of our contract. A service with a form of its own may leave out references, statuses and the id of a single count,
+   * and may answer null for an empty list.
+   */
+  readonly isOurs: boolean;
   /** The fields that lead from an answer to its record or list. Empty if the answer itself is the record or the list. */
   readonly envelope: readonly string[];
   /** The service's names of fields, by our names. */
@@ -198,6 +203,7 @@ function operationsOn(noun: Noun): Readonly<Record<Kind, Omit<Operation, 'id'>>>
   const record = withArticle(noun.singular);
   const names = fieldsWithId(noun, 'required').map((field) => field.name);
   const recordForm: RecordForm = {
+    isOurs: true,
     envelope: [],
     names: Object.fromEntries(names.map((field) => [field, field])),
     furtherFields: [],

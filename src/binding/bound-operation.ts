@@ -67,7 +67,7 @@ function readAnswer(
 ): Pick<Operation, 'result' | 'recordForm'> {
   const { result, recordForm } = tableOperation;
   // If the description states no bounds, the bounds of our table do not apply.
-  const unstated = { ...recordForm, bounds: {} };
+  const unstated = { ...recordForm, isOurs: false, bounds: {} };
   if (!result || !answer) return { result: answer && result, recordForm: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
   if (!shape || shape.kind === 'unknown') return { result, recordForm: unstated };
@@ -82,7 +82,8 @@ function readAnswer(
   const bounds = Object.fromEntries(
     [...names].map(([name, wireName]) => [name, shape.field(wireName).bounds]),
   );
-  return { result, recordForm: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };
+  const form = { isOurs: false, envelope, names: Object.fromEntries(names), furtherFields, bounds };
+  return { result, recordForm: form };
 }
 
 /** Returns true if the body of an update has only the count and its pet, so that no other field of the entry is needed. */

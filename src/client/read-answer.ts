@@ -4,7 +4,7 @@ import { statedResponse } from '../api/contract.ts';
 import { type HttpResponse, withoutParameters } from '../api/http.ts';
 import { totalsIn } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
-import { isBound, type Operation } from '../api/operations.ts';
+import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { boundResultSchemas, issueReason, resultSchemas } from '../api/schemas.ts';
 import { messageOf, type Sender } from '../process/errors.ts';
@@ -72,8 +72,8 @@ function pointerTo({ recordForm }: Operation, body: JsonValue): string {
 }
 
 /**
- * Returns true if a bound service answers null in place of an empty list, as Go does. Within an object, null may also stand for a
- * failure, so the answer must state how many records there are.
+ * Returns true for null in place of an empty list, as Go services answer it. Within an object, null may also stand for a failure, so
+ * the answer must state how many records there are.
  */
 function isEmptyList(
   operation: Operation,
@@ -81,7 +81,7 @@ function isEmptyList(
   body: JsonValue,
   response: HttpResponse,
 ): boolean {
-  if (content !== null || !isBound(operation) || response.status !== 200) return false;
+  if (content !== null || operation.recordForm.isOurs || response.status !== 200) return false;
   return body === null || (isJsonObject(body) && totalsIn({ ...response, envelope: body }).length > 0);
 }
 
@@ -114,7 +114,7 @@ export function parseRecord(
   id: bigint | undefined,
   pointer = '',
 ): ServiceRecord {
-  const { noun, result = nouns[noun].schema } = operation;
+  const { noun, result = nouns[noun].schema, recordForm, method } = operation;
   const { isCount, idField } = nouns[noun];
   const invalidRecord = (where: string, why: string) =>
     invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`, {
@@ -123,10 +123,10 @@ export function parseRecord(
   if (!isJsonObject(item))
     throw invalidRecord(pointer, item === undefined ? 'is required' : 'must be an object');
   const translated = translateRecord(operation, item);
-  const isWithoutId = isCount && isBound(operation) && id !== undefined && translated[idField] === undefined;
-  const value = isWithoutId ? { ...translated, [idField]: id } : translated;
+  const lacksId = isCount && !recordForm.isOurs && id !== undefined && translated[idField] === undefined;
+  const value = lacksId ? { ...translated, [idField]: id } : translated;
   // The answer to a DELETE may have only a part of the record.
-  const isWhole = !isBound(operation) && operation.method !== 'DELETE';
+  const isWhole = recordForm.isOurs && method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : boundResultSchemas)[result];
   const { success, output, issues } = v.safeParse(schema, value);
   if (!success) {
@@ -139,11 +139,11 @@ export function parseRecord(
   return { fields: Object.assign(value, output), original: item };
 }
 
-/** Returns the hint for an answer of another form than that of the built-in contract. */
-function bindHint(operation: Operation): string | undefined {
-  return isBound(operation)
-    ? undefined
-    : 'if the service has a description of its own, use `petstore api bind`';
+/** Returns the hint for an answer of another form than ours. */
+function bindHint({ recordForm }: Operation): string | undefined {
+  return recordForm.isOurs
+    ? 'if the service has a description of its own, use `petstore api bind`'
+    : undefined;
 }
 
 /** Returns a clause if a record has another id than the requested one. A record without an id passes. */

@@ -3,17 +3,16 @@
 
 import { takesField, unknownFieldError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
-import { type BodyField, isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
+import { type BodyField, type Operation, operations, type RequestBody } from '../api/operations.ts';
 import { categoryName, isDay, type ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 
 const dateFields = fieldsOfKind('date');
 
-/** Translates a record of the service into our field names. A record of the built-in contract stays as it is. */
-export function translateRecord(operation: Operation, record: JsonObject): JsonObject {
-  if (!isBound(operation)) return record;
-  const { noun, recordForm } = operation;
+/** Translates a record of the service into our field names. A record in our form stays as it is. */
+export function translateRecord({ noun, recordForm }: Operation, record: JsonObject): JsonObject {
+  if (recordForm.isOurs) return record;
   const renames = Object.entries(recordForm.names).filter(([name, wireName]) => name !== wireName);
   const { categoryId = 'categoryId' } = recordForm.names;
   const isInCategory = categoryId === 'categoryId' && !('categoryId' in record);
