@@ -16,7 +16,7 @@ import { requireSameService } from './same-service.ts';
 
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
-export type Continuation = 'resume' | 'undo';
+export type ContinueVerb = 'resume' | 'undo';
 
 /**
  * Chooses the run with this id. Without an id chooses the last run on the target, even if it wrote nothing: otherwise `undo` would
@@ -28,7 +28,7 @@ export async function chooseRun(
   context: Context,
   list: RunList,
   target: Target,
-  verb: Continuation,
+  verb: ContinueVerb,
   id: string | undefined,
 ): Promise<Run | undefined> {
   const [last] = runsOnTarget(list, target);
@@ -60,7 +60,7 @@ export async function chooseRun(
 export function findOtherRun(
   context: CommandFlags,
   list: RunList,
-  verb: Continuation,
+  verb: ContinueVerb,
   run: Run,
 ): Run | undefined {
   const canContinue = (other: Run) => {

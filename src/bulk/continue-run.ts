@@ -3,7 +3,7 @@ import type { View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { countText, groupDigits, minuteText } from '../process/text.ts';
-import { type Continuation, chooseRun, findOtherRun } from './choose-run.ts';
+import { type ContinueVerb, chooseRun, findOtherRun } from './choose-run.ts';
 import { listRuns, readHeader } from './list-runs.ts';
 import { runErrorOf, toRunJson } from './report.ts';
 import { openRowCount, type Run, type RunLog, rowCountOf, runName } from './run.ts';
@@ -15,7 +15,7 @@ import { lockTarget, requireTarget } from './target.ts';
 /** Returns the columns of `resume` or `undo`. A dry run prints a plan, whose columns are those of the records of the run. */
 export async function nextSessionView(
   context: Context,
-  verb: Continuation,
+  verb: ContinueVerb,
   id: string | undefined,
 ): Promise<View<object>> {
   const isPlan = sessionMode(context) !== 'write';
@@ -32,7 +32,7 @@ export async function nextSessionView(
  */
 export async function continueRun(
   context: Context,
-  verb: Continuation,
+  verb: ContinueVerb,
   id: string | undefined,
   flags: SessionFlags,
 ): Promise<Output> {
@@ -60,7 +60,7 @@ export async function continueRun(
 }
 
 /** Says which run an undo takes back, or a resume goes on with, and how many of its rows are left to do. */
-function continuationText(verb: Continuation, run: Run, { rows }: RunLog): string {
+function continuationText(verb: ContinueVerb, run: Run, { rows }: RunLog): string {
   const { id, started, header, counts } = run;
   const isUndo = verb === 'undo';
   // The text of an editor is not a file with a name.
@@ -72,7 +72,7 @@ function continuationText(verb: Continuation, run: Run, { rows }: RunLog): strin
 /** Says that nothing is left to do in a run. The exit code is that of the run. */
 function nothingOutput(
   context: CommandFlags,
-  verb: Continuation,
+  verb: ContinueVerb,
   run: Run,
   other: Run | undefined,
   mode: SessionMode,

@@ -1,5 +1,5 @@
 import { doubtOf, type Intent } from '../writes/row.ts';
-import type { Continuation } from './choose-run.ts';
+import type { ContinueVerb } from './choose-run.ts';
 import { isOpen, type RunList, readLog } from './list-runs.ts';
 import { createLog, type Run, type RunHeader, type RunLog, type Shard } from './run.ts';
 import { idOfRow, isPerhapsWritten, needsPlan, newRow, type RunRow } from './run-row.ts';
@@ -27,7 +27,7 @@ export async function readSessionRuns(list: RunList, run: Run): Promise<SessionR
 /** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readLog`. */
 export async function readNextRuns(
   list: RunList,
-  verb: Continuation,
+  verb: ContinueVerb,
   run: Run,
 ): Promise<SessionRuns | undefined> {
   if (verb === 'resume') return isOpen(run) ? await readSessionRuns(list, run) : undefined;

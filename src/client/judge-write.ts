@@ -93,7 +93,7 @@ function judgeSuccess(
 function judgeFailure({ id, noun }: Operation, error: unknown, attempt: Attempt): JudgedWrite {
   if (!(error instanceof CliError)) throw error;
   if (!isInterruption(error)) {
-    const reason = { ...reasonOfError(error), message: error.message };
+    const reason = { ...codesOfError(error), message: error.message };
     const stated = verdictOf(attempt);
     // Only a deletion that was sent twice can be the reason why its record is missing.
     const verdict = stated === 'missing' && id !== nouns[noun].operations.delete ? 'rejected' : stated;
@@ -104,8 +104,8 @@ function judgeFailure({ id, noun }: Operation, error: unknown, attempt: Attempt)
   return { verdict: 'pending', attempt, reason, error };
 }
 
-/** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
-export function reasonOfError({ details: { noAnswer, code } }: CliError): Omit<WriteReason, 'message'> {
+/** Returns the codes of an error: why there is no valid answer, or that the service rejected the request, with its own code. */
+export function codesOfError({ details: { noAnswer, code } }: CliError): Omit<WriteReason, 'message'> {
   return noAnswer ? { code: noAnswer } : { code: 'rejected', serviceCode: code };
 }
 

@@ -1,6 +1,6 @@
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isTransientError } from '../client/answer-table.ts';
-import { type JudgedWrite, reasonOfError, writeDetails } from '../client/judge-write.ts';
+import { codesOfError, type JudgedWrite, writeDetails } from '../client/judge-write.ts';
 import type { CliError, ErrorDetails } from '../process/errors.ts';
 import { applied, perhapsMadeText, type WriteFacts } from './decide.ts';
 import type { Reading } from './port.ts';
@@ -102,7 +102,7 @@ export function endAsAnswered(state: State): Transition {
 /** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
 export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Transition {
   const { message } = error;
-  if (!doubtAtEnd(state)) return endWithoutSuccess(state, { ...reasonOfError(error), message }, error);
+  if (!doubtAtEnd(state)) return endWithoutSuccess(state, { ...codesOfError(error), message }, error);
   const clause = `the record could not be read${state.lastAttempt ? ' afterwards' : ''}: ${message}`;
   return endWithoutSuccess(state, { code, message: withClause(state, clause) }, error);
 }
