@@ -29,8 +29,8 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
-/** What a session reads and writes, and how. */
-export interface SessionSources {
+/** The ports that a session reads and writes by, and the pace of their requests. */
+export interface SessionPorts {
   readonly port: RecordPort;
   /** The inventory entries that are deleted with pets. Only a run that deletes pets has them. */
   readonly entries: RecordPort | undefined;
@@ -46,7 +46,7 @@ export interface SessionSources {
  */
 export async function planRun(
   runs: SessionRuns,
-  { port, entries }: SessionSources,
+  { port, entries }: SessionPorts,
   onRead: () => void,
 ): Promise<Plan> {
   const { log } = runs;

@@ -142,7 +142,10 @@ export interface Run extends RunBegin, Readonly<RunNumbers> {
   readonly undo: Run | undefined;
 }
 
-/** The rows of a run, and what became of them: what all lines of its journal say. A new run has no line yet. */
+/**
+ * The rows of a run, and what became of them. The journal is the file: each of its lines is an event that has changed this value. A new
+ * run has no line yet.
+ */
 export interface RunLog {
   readonly header: RunHeader;
   /** In the order of their lines. */

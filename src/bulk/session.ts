@@ -20,7 +20,7 @@ import { type Guards, guardErrorOf } from './guards.ts';
 import { beginSession } from './journal.ts';
 import { createRowKeeper } from './keep-rows.ts';
 import { toRun } from './list-runs.ts';
-import { type Plan, planRun, type SessionSources } from './plan.ts';
+import { type Plan, planRun, type SessionPorts } from './plan.ts';
 import { type Report, reportOutput, runsView } from './report.ts';
 import {
   countProblems,
@@ -64,12 +64,12 @@ export async function runSession(
   flags: SessionFlags,
   mode: SessionMode,
 ): Promise<Output> {
-  const { sources, plan, guardError } = await planSession(context, runs, flags);
+  const { ports, plan, guardError } = await planSession(context, runs, flags);
   const { log } = runs;
   if (mode !== 'write') return previewOutput(log.header, plan, mode === 'diff', guardError);
   if (guardError) throw guardError;
   await confirmPlan(context, log.header, plan);
-  return reportOutput(context, await writePlan(context, runs, sources, plan, flags));
+  return reportOutput(context, await writePlan(context, runs, ports, plan, flags));
 }
 
 /** Prints a plan, and asks whether to write it. @throws UsageError if the user says no. */
@@ -108,7 +108,7 @@ function previewOutput(
 }
 
 /** @throws UsageError if the service cannot read or write the records of the run. */
-async function openSources(context: Context, log: RunLog): Promise<SessionSources> {
+async function openPorts(context: Context, log: RunLog): Promise<SessionPorts> {
   const { settings, stop } = context;
   const { noun, flags } = log.header;
   const client = await context.client('bulk');
@@ -139,22 +139,22 @@ function requireOperations({ contract, noun, abilities }: RecordPort, { header, 
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
   const { log } = runs;
   const { stop } = context;
-  const sources = await openSources(context, log);
+  const ports = await openPorts(context, log);
   let recordsRead = 0;
   const activity = {
     label: `reading ${rowTerms(log.header.noun).plural}`,
     unit: 'records',
-    read: () => ({ done: recordsRead, wait: sources.pace.waitText }),
+    read: () => ({ done: recordsRead, wait: ports.pace.waitText }),
   };
   try {
     const plan = await withProgress(context, activity, () =>
-      planRun(runs, sources, () => {
+      planRun(runs, ports, () => {
         recordsRead += 1;
       }),
     );
     // After a stop the counts of deleted pets may be missing.
     if (stop.cause) throw stop.cause;
-    return { sources, plan, guardError: guardErrorOf(log, plan, flags) };
+    return { ports, plan, guardError: guardErrorOf(log, plan, flags) };
   } catch (error) {
     // After a stop, the reading failed only because of the stop.
     if (stop.cause) throw stop.cause;
@@ -175,7 +175,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
 async function writePlan(
   context: Context,
   runs: SessionRuns,
-  { port, pace }: SessionSources,
+  { port, pace }: SessionPorts,
   plan: Plan,
   { rejects, maxErrors = defaultMaxErrors }: SessionFlags,
 ): Promise<Report> {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
-import { builtInVariable } from '../config/file.ts';
+import { ownServerVariable } from '../config/file.ts';
 import { parseDuration } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { integerFrom } from '../input/numbers.ts';
@@ -172,7 +172,7 @@ async function runChildCommand(
   const { PETSTORE_PROFILE: _, ...env } = io.env;
   const child = spawn(file, args, {
     cwd: io.cwd,
-    env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
+    env: { ...env, PETSTORE_BASE_URL: baseUrl, [ownServerVariable]: '1' },
     stdio: 'inherit',
   });
   context.stop.takeOver((signal) => passSignal(context, signal, child));

@@ -7,7 +7,7 @@ import { fileError, InputError, systemReason } from '../process/errors.ts';
 import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
-import { builtInVariable, readTrusted, resolvePaths } from './file.ts';
+import { ownServerVariable, readTrusted, resolvePaths } from './file.ts';
 import type { Settings } from './settings.ts';
 
 /** The profile or the origin to which a binding applies. */
@@ -45,7 +45,7 @@ export function readBoundContract(
   origin: string,
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
-  if (io.env[builtInVariable]) return undefined;
+  if (io.env[ownServerVariable]) return undefined;
   const scope = bindingScope(profile?.value, origin);
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {

@@ -16,8 +16,11 @@ import { shellWord } from '../process/text.ts';
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
 
-/** The variable that `serve` sets for its command. If it is set, no binding applies, nor does the profile that the config names. */
-export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
+/**
+ * The variable that `serve` sets for its command, because the base URL is our own server: no binding applies, nor does the profile that
+ * the config names.
+ */
+export const ownServerVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
 type Section = Readonly<JsonObject>;

@@ -4,7 +4,13 @@ import { InputError, type OwnCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
-import { builtInVariable, type ConfigFile, homeFolder, offlineProfile, unknownProfileError } from './file.ts';
+import {
+  type ConfigFile,
+  homeFolder,
+  offlineProfile,
+  ownServerVariable,
+  unknownProfileError,
+} from './file.ts';
 import {
   isSettingKey,
   type KeyFlags,
@@ -123,7 +129,7 @@ function selectedProfile({ env }: Io, flags: SettingFlags, file: ConfigFile): Pr
   const variable = env.PETSTORE_PROFILE;
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
   if (variable) return { value: variable, source: 'environment', givenBy: 'PETSTORE_PROFILE' };
-  if (file.active === undefined || env[builtInVariable]) return undefined;
+  if (file.active === undefined || env[ownServerVariable]) return undefined;
   return { value: file.active, source: 'config', givenBy: file.path };
 }
 
