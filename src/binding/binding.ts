@@ -52,7 +52,7 @@ function toBinding(description: Description, maps: Maps): Binding {
   };
   const mapped = new Map<OperationId, DocumentOperation>();
   for (const [id, route] of maps.operations) mapped.set(id, requireMapped(documentOperations, id, route));
-  const matches = matchOperations(tableOperationOf, documentOperations, mapped);
+  const matches = matchOperations({ tableOperationOf, documentOperations, mapped });
   const bound = new Map<OperationId, Operation>();
   const missing = new Map<OperationId, string>();
   for (const [id, match] of matches) {

@@ -166,7 +166,7 @@ export function countObstacle(
     changingWordIn([...titles, quantity].join(' ')) ?? changingWordIn(description, addingWord) ?? by;
   if (word !== undefined) return { why: `it says ${word}, so it may change the count instead of setting it` };
   if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
-  return { why: 'a PATCH may add to the count', flags: mapFlagFor(tableOperation, operation) };
+  return { why: 'a PATCH may add to the count', flags: mapFlag(tableOperation.id, operation) };
 }
 
 /**
@@ -213,15 +213,4 @@ function isSameForm(shown: Shape, taken: Shape): boolean {
   if (kind === 'array') return isSameForm(shown.items, taken.items);
   const [words, otherWords] = [shown.bounds.enum, taken.bounds.enum];
   return !words || !otherWords || words.some((word) => otherWords.includes(word));
-}
-
-/**
- * Returns the flag `--map` that binds an operation by its route. The parameters before the noun get the value 7. Returns
- * undefined if something else is in the way.
- */
-export function mapFlagFor(tableOperation: TableOperation, operation: DocumentOperation): string | undefined {
-  if (obstacleTo(tableOperation, operation)) return undefined;
-  const { method, path, form } = operation;
-  const withValues = form.parentIds.reduce((text, name) => text.replace(`{${name}}`, '7'), path);
-  return mapFlag(tableOperation.id, { method, path: withValues });
 }

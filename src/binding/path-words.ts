@@ -1,5 +1,4 @@
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import { compactName } from '../process/text.ts';
 
 /** The words that are a noun, in lower case. */
 const nounWords = new Map<string, NounName>([
@@ -38,14 +37,17 @@ export interface PathForm {
   readonly tail: string | undefined;
   /** The name of the parameter at the end: `petId`. */
   readonly idName: string | undefined;
-  /** The names of the parameters before the one at the end: `storeId`. */
-  readonly parentIds: readonly string[];
+  /** The names of all parameters. */
+  readonly parameters: readonly string[];
+  /** True if nothing stands before the noun: `/pets`, `/pet/{petId}`. */
+  readonly isAtRoot: boolean;
   /** True if the path leads through another noun: `/pets/{petId}/inventory`, `/pet/category`. */
   readonly isBelowNoun: boolean;
 }
 
 export function readPath(path: string): PathForm {
   const segments = path.split('/').filter((segment) => segment !== '');
+  const parameters = segments.filter(isParameter).map((segment) => segment.slice(1, -1));
   const idName = isParameter(segments.at(-1)) ? segments.pop()?.slice(1, -1) : undefined;
   const hasTail = nounOf(segments.at(-1)) === undefined && nounOf(segments.at(-2)) !== undefined;
   const tail = hasTail && !isParameter(segments.at(-1)) ? segments.pop() : undefined;
@@ -56,23 +58,10 @@ export function readPath(path: string): PathForm {
     noun,
     tail,
     idName,
-    parentIds: [...segments, word].filter(isParameter).map((segment) => segment.slice(1, -1)),
+    parameters,
+    isAtRoot: noun !== undefined && segments.length === 0,
     isBelowNoun: segments.some((segment) => nounOf(segment) !== undefined),
   };
-}
-
-/**
- * Returns the parameter of a path that stands for the record: one of the name of its id, or else the last one. The path of a noun's
- * collection has none.
- *
- * @param ownName the name of the id in paths, such as `petId`.
- */
-export function idParameterOf(path: string, ownName: string): string | undefined {
-  const { noun, idName, isBelowNoun } = readPath(path);
-  const isOfCollection = noun !== undefined && idName === undefined && !isBelowNoun;
-  const parameters = path.split('/').filter(isParameter);
-  const own = parameters.find((parameter) => compactName(parameter.slice(1, -1)) === compactName(ownName));
-  return isOfCollection ? undefined : (own ?? parameters.at(-1));
 }
 
 export function isParameter(segment = ''): boolean {

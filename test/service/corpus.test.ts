@@ -181,6 +181,7 @@ POST /inventory/transfer Move
 Entry: petId# quantity#
 GET /inventory -> Entry[] = listInventory
 PUT /inventory/{petId} {delta#} -> Entry
+GET /shelves/{pet_id}/inventory/{place} -> Entry ! getInventory: to bind it, add --map getInventory='GET /shelves/{pet_id}/inventory/7'
 
 # a PUT with the pet in its body
 Entry: petId# quantity#

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { operationIds } from '../../src/api/operations.ts';
-import { idParameterOf } from '../../src/binding/path-words.ts';
+import { idParameterOf } from '../../src/binding/record-id.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import { loadYaml } from '../../src/process/exact-yaml.ts';
 import { localSunset } from '../../src/server/app.ts';
@@ -133,7 +133,7 @@ test.each([
 
 test('the parameter of a path that is named as an id is that id, else the last one', () => {
   const path = '/pets/{pet_id}/inventory/{locationId}';
-  expect(['petId', 'orderId'].map((name) => idParameterOf(path, name))).toEqual(['{pet_id}', '{locationId}']);
+  expect(['petId', 'orderId'].map((name) => idParameterOf(path, name))).toEqual(['pet_id', 'locationId']);
 });
 
 test('a route of --map that may add to the count says so', async () => {
