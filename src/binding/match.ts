@@ -14,7 +14,8 @@ import { idMeaningOf, idPlaceOf, type RecordFacts, recordFactsOf } from './recor
 //
 // - An operationId that is exactly ours is taken first. Else the path of a collection ends with the noun, the path of a
 //   record adds the noun's id to the path of its collection, and the method says what the operation does.
-// - An operation that cannot be called, that has other records, or that may add to a count is refused (matching-rules.ts).
+// - An operation that takes something else than our id (record-id.ts), that cannot be called, that has other records, or that may
+//   add to a count is refused (matching-rules.ts).
 // - If the list or the get is refused because of its records, so are the writes.
 // - An update that replaces the record is bound only if the get, or without a get the list, shows each field that it takes.
 // - If several operations fit equally, none is bound.

@@ -62,8 +62,7 @@ export function wayTo({ tableOperation, operation, idPlace, idMeaning }: Candida
     const hasOneId = kind === 'path' && others.length === 0;
     return nouns[noun].isCount && hasOneId ? 'nested' : undefined;
   }
-  const endsWithParameter = form.idName !== undefined;
-  if (endsWithParameter === takesId(id)) return 'automatic';
+  if (takesId(id) === (form.endParameter !== undefined)) return 'automatic';
   const isRecordInBody = kind === 'body' && body && isRecord(tableOperation, body.shape);
   return isRecordInBody && idMeaning === 'our id' ? 'automatic' : undefined;
 }

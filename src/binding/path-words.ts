@@ -36,7 +36,7 @@ export interface PathForm {
   /** A word after the word of a noun: `findByStatus`. */
   readonly tail: string | undefined;
   /** The name of the parameter at the end: `petId`. */
-  readonly idName: string | undefined;
+  readonly endParameter: string | undefined;
   /** The names of all parameters. */
   readonly parameters: readonly string[];
   /** True if nothing stands before the noun: `/pets`, `/pet/{petId}`. */
@@ -48,7 +48,7 @@ export interface PathForm {
 export function readPath(path: string): PathForm {
   const segments = path.split('/').filter((segment) => segment !== '');
   const parameters = segments.filter(isParameter).map((segment) => segment.slice(1, -1));
-  const idName = isParameter(segments.at(-1)) ? segments.pop()?.slice(1, -1) : undefined;
+  const endParameter = isParameter(segments.at(-1)) ? segments.pop()?.slice(1, -1) : undefined;
   const hasTail = nounOf(segments.at(-1)) === undefined && nounOf(segments.at(-2)) !== undefined;
   const tail = hasTail && !isParameter(segments.at(-1)) ? segments.pop() : undefined;
   const word = segments.pop() ?? '';
@@ -57,7 +57,7 @@ export function readPath(path: string): PathForm {
     collection: [...segments, noun ?? word].map((segment) => `/${segment}`).join(''),
     noun,
     tail,
-    idName,
+    endParameter,
     parameters,
     isAtRoot: noun !== undefined && segments.length === 0,
     isBelowNoun: segments.some((segment) => nounOf(segment) !== undefined),

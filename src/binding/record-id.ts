@@ -14,7 +14,8 @@ import type { Shape } from './schema.ts';
 //   body (`PUT /pets`), or nowhere (`GET /pets`, and `DELETE /pets/7` of `--map`). A path with an id may have other parameters
 //   too (`PUT /shops/{shopId}/pets/{petId}`).
 // - The parameter at the end of a path may have the name of our id, and still mean something else. What it means depends on the fields
-//   of the records too: if entries have an `id` and a `petId`, the `{id}` in a path is not that of the pet.
+//   of the records too: if entries have an `id` and a `petId`, the `{id}` in a path is not that of the pet. A PUT whose body has both
+//   may look for the record by either.
 
 /** The place of the id in the requests of an operation. */
 export interface IdPlace {
@@ -42,7 +43,7 @@ export function idPlaceOf(tableOperation: TableOperation, operation: DocumentOpe
   // A value of --map in its place would name the same record for every id.
   if (!parameters.includes(parameter)) return { kind: 'nowhere', others: parameters };
   const others = parameters.toSpliced(parameters.lastIndexOf(parameter), 1);
-  return { kind: form.idName === parameter ? 'path end' : 'path', parameter, others };
+  return { kind: form.endParameter === parameter ? 'path end' : 'path', parameter, others };
 }
 
 /**
@@ -52,8 +53,8 @@ export function idPlaceOf(tableOperation: TableOperation, operation: DocumentOpe
  * @param ownName the name of the id in paths, such as `petId`.
  */
 export function idParameterOf(path: string, ownName: string): string | undefined {
-  const { noun, idName, isBelowNoun, parameters } = readPath(path);
-  if (noun !== undefined && idName === undefined && !isBelowNoun) return undefined;
+  const { noun, endParameter, isBelowNoun, parameters } = readPath(path);
+  if (noun !== undefined && endParameter === undefined && !isBelowNoun) return undefined;
   const own = parameters.find((name) => compactName(name) === compactName(ownName));
   return own ?? parameters.at(-1);
 }
@@ -76,7 +77,7 @@ export function recordFactsOf(
   const shapes = documentOperations.flatMap(({ method, form, body, answer }) => {
     if (form.noun !== get.noun && !collections.includes(form.collection)) return [];
     // An array within a record, such as the visits of a pet, is not a list of records.
-    const read = method === 'GET' && form.idName === undefined ? list : get;
+    const read = method === 'GET' && form.endParameter === undefined ? list : get;
     const answered = answer && recordsIn(read, answer.shape)?.shape;
     return [answered, body?.shape].filter((shape) => shape?.kind === 'object') as Shape[];
   });
