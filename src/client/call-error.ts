@@ -1,5 +1,12 @@
 import { type HttpRequest, type HttpResponse, headerLines, shownUrl } from '../api/http.ts';
-import { CliError, type ErrorDetails, type ErrorKind, type Sender, systemCode } from '../process/errors.ts';
+import {
+  CliError,
+  type ErrorDetails,
+  type ErrorKind,
+  isInterruption,
+  type Sender,
+  systemCode,
+} from '../process/errors.ts';
 import {
   errorKindOf,
   isMissingStatus,
@@ -22,28 +29,31 @@ export function responseErrorOf(soFar: CallSoFar, response: HttpResponse): CliEr
   if (isSuccess(request.method, status, operation?.isList)) return undefined;
   if (status < 400) {
     const why = `the answer is ${status}, which is neither a success nor an error`;
-    return callError(soFar, invalidResponse(why));
+    return withCallDetails(soFar, invalidResponse(why));
   }
   const sender = attempts.at(-1)?.sender ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, sender, call.service.secrets.mask);
   const kind = errorKindOf(status, sender, request.method, operation?.isList);
-  return callErrorOf(soFar, { response, sender, kind }, why, { status, sender, code, serviceMessage });
+  return createCallError(soFar, { response, sender, kind }, why, { status, sender, code, serviceMessage });
 }
 
 /**
- * Adds the request, the attempts and a hint to the error of a call without a valid answer.
+ * Adds the request, the attempts and a hint to the error of a call without a valid answer, and to an interruption if a write may have
+ * been applied.
  *
  * @param thrown a CliError with `noAnswer`, whose message says only what went wrong. Any other error is returned as it is.
  */
-export function callError<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | CliError {
+export function withCallDetails<Thrown>(soFar: CallSoFar, thrown: Thrown): Thrown | CliError {
+  if (isInterruption(thrown))
+    return isPerhapsApplied(soFar.attempts) ? thrown.with(callDetails(soFar)) : thrown;
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
   const { message, details, kind } = thrown;
   const { noAnswer, status = soFar.attempts.at(-1)?.response?.status } = details;
   const why = soFar.call.service.secrets.mask(message);
-  return callErrorOf(soFar, { error: thrown, kind }, why, { noAnswer, status, cause: thrown });
+  return createCallError(soFar, { error: thrown, kind }, why, { noAnswer, status, cause: thrown });
 }
 
-function callErrorOf(
+function createCallError(
   soFar: CallSoFar,
   failure: Failure & { readonly kind: ErrorKind },
   why: string,
@@ -63,7 +73,7 @@ function senderClause({ call, attempts }: CallSoFar): string {
   return `; it came from the proxy ${forwardProxy} or from the service`;
 }
 
-export function callDetails({ call, attempts }: CallSoFar): ErrorDetails {
+function callDetails({ call, attempts }: CallSoFar): ErrorDetails {
   const last = attempts.at(-1);
   return {
     method: call.request.method,

@@ -8,12 +8,12 @@ import {
   shownUrl,
 } from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, isInterruption } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
 import { durationText, sanitize } from '../process/text.ts';
-import { type Attempt, isPerhapsApplied, mayRetry } from './answer-table.ts';
-import type { Answer, Call, CallSoFar, OperationCall, UnansweredCall } from './call.ts';
-import { callDetails, callError, responseErrorOf } from './call-error.ts';
+import { type Attempt, mayRetry } from './answer-table.ts';
+import type { Answer, Call, OperationCall, UnansweredCall } from './call.ts';
+import { responseErrorOf, withCallDetails } from './call-error.ts';
 import { senderOf } from './read-answer.ts';
 import { permittedDelayMs, retryAfterMsOf } from './retry.ts';
 import { noAnswerError, timeoutError } from './transport/response.ts';
@@ -53,7 +53,7 @@ export async function sendCall(call: Call): Promise<Answer | UnansweredCall> {
       return { call, attempts, request, status, headers, body, error: answerError };
     }
   } catch (thrown) {
-    return { call, attempts, error: errorOfCall({ call, attempts }, thrown) };
+    return { call, attempts, error: withCallDetails({ call, attempts }, thrown) };
   }
 }
 
@@ -67,13 +67,8 @@ export async function fetchAnswer<Value>(
   try {
     return { answer, value: read(call, answer) };
   } catch (error) {
-    throw callError(answer, error);
+    throw withCallDetails(answer, error);
   }
-}
-
-function errorOfCall(soFar: CallSoFar, error: unknown): unknown {
-  if (!isInterruption(error)) return callError(soFar, error);
-  return isPerhapsApplied(soFar.attempts) ? error.with(callDetails(soFar)) : error;
 }
 
 /**

@@ -7,7 +7,7 @@ import { printJson } from '../../process/exact-json.ts';
 import { maskUrl } from '../../process/secrets.ts';
 import { isAfterLastPage } from '../answer-table.ts';
 import type { OperationCall } from '../call.ts';
-import { callError } from '../call-error.ts';
+import { withCallDetails } from '../call-error.ts';
 import { readPageIn } from '../read-answer.ts';
 import { fetchAnswer } from '../send-call.ts';
 import { invalidResponse } from '../transport/response.ts';
@@ -138,7 +138,7 @@ function urlOfNext({ visited }: Walk, page: Page, link: string): string {
 
 /** Makes the error of a page that does not continue its list. @param why a clause. @param hint a remedy, a sentence. */
 function pageError(page: Page, why: string, hint?: string): Error {
-  return callError(page, invalidResponse(why, { hint }));
+  return withCallDetails(page, invalidResponse(why, { hint }));
 }
 
 /**
