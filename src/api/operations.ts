@@ -87,7 +87,7 @@ export interface Parameter {
 interface RecordForm {
   /**
    * True for the form of our contract. A service with a form of its own may leave out references, statuses and the id of a single count,
-   * and may answer null for an empty list.
+   * may have several counts of one pet, and may answer null for an empty list.
    */
   readonly isOurs: boolean;
   /** The fields that lead from an answer to its record or list. Empty if the answer itself is the record or the list. */
@@ -294,11 +294,6 @@ export const operationIds = table.map(({ id }) => id);
 export const operations = Object.fromEntries(table.map((operation) => [operation.id, operation])) as Readonly<
   Record<OperationId, Operation>
 >;
-
-/** Returns true if an operation comes from the description of a service, whose names and schemas may differ from ours. */
-export function isBound({ source }: Operation): boolean {
-  return source === 'bound';
-}
 
 /** Returns the parameter that takes the id of one record, if an operation has one. */
 export function idParameter({ parameters }: Pick<Operation, 'parameters'>): Parameter | undefined {

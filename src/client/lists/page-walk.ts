@@ -1,6 +1,5 @@
 import { totalsIn } from '../../api/list-signs.ts';
 import { nouns } from '../../api/nouns.ts';
-import { isBound } from '../../api/operations.ts';
 import type { ServiceRecord } from '../../api/record-values.ts';
 import { CliError, isInterruption } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
@@ -153,7 +152,7 @@ interface PageIds {
 
 function pageIdsOf({ operation }: Walk, { records }: Page): PageIds {
   const { idField, isCount } = nouns[operation.noun];
-  const isIdEnough = !isCount || !isBound(operation);
+  const isIdEnough = !isCount || operation.recordForm.isOurs;
   const ids = records.map(({ fields }) => (isIdEnough ? fields[idField] : undefined) ?? printJson(fields));
   return { ids, isComplete: records.every(({ fields }) => (fields[idField] ?? null) !== null) };
 }

@@ -1,6 +1,6 @@
 import { UnboundError } from '../../api/contract.ts';
 import { nouns } from '../../api/nouns.ts';
-import { isBound, type Operation } from '../../api/operations.ts';
+import type { Operation } from '../../api/operations.ts';
 import type { ServiceRecord } from '../../api/record-values.ts';
 import type { Notice } from '../../output/messages.ts';
 import { CliError } from '../../process/errors.ts';
@@ -66,7 +66,7 @@ export async function* readList(
   let remaining = limit ?? Number.POSITIVE_INFINITY;
   let page = await pages.next();
   for (; !page.done; page = await pages.next()) {
-    if (needsWhole && isBound(operation)) requireOneEntry(operation, page.value, entries);
+    if (needsWhole && !operation.recordForm.isOurs) requireOneEntry(operation, page.value, entries);
     const matching = page.value.filter(matches);
     heldBack.push(matching);
     count += page.value.length;
@@ -100,7 +100,7 @@ async function* pagesOrAgain(
     isEmpty &&= page.value.length === 0;
     yield page.value;
   }
-  if (!isEmpty || size === undefined || isBound(operation)) return page.value;
+  if (!isEmpty || size === undefined || !operation.recordForm.isOurs) return page.value;
   return yield* readPages(undefined);
 }
 
