@@ -59,7 +59,7 @@ export function wayTo({ tableOperation, operation, idPlace, idMeaning }: Candida
   const { form, body } = operation;
   const { kind, others } = idPlace;
   if (form.isBelowNoun) {
-    const hasOneId = kind === 'path' && others.length === 0;
+    const hasOneId = kind === 'path above' && others.length === 0;
     return nouns[noun].isCount && hasOneId ? 'nested' : undefined;
   }
   if (takesId(id) === (form.endParameter !== undefined)) return 'automatic';

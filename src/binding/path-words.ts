@@ -9,7 +9,7 @@ const nounWords = new Map<string, NounName>([
 ]);
 
 /** Returns the noun of a word in a path: `pets` for `Pet`. */
-function nounOf(word = ''): NounName | undefined {
+export function nounOf(word = ''): NounName | undefined {
   return nounWords.get(word.toLowerCase());
 }
 

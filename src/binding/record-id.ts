@@ -3,23 +3,23 @@ import { takesId } from '../api/operations.ts';
 import { compactName } from '../process/text.ts';
 import type { DocumentOperation } from './document.ts';
 import { isNumberKind } from './obstacles.ts';
-import { readPath } from './path-words.ts';
+import { nounOf, readPath } from './path-words.ts';
 import { fieldNamesOf, recordsIn, type TableOperation } from './record-form.ts';
 import type { Shape } from './schema.ts';
 
 // The id of the record that an operation reads or writes: where a request has it, and whether it is our id. A request puts our id
 // there, so a wrong answer here would read or write another record.
 //
-// - The place of the id is the end of the path (`PUT /pets/{petId}`), elsewhere in the path (`POST /pets/{petId}/remove`), the
-//   body (`PUT /pets`), or nowhere (`GET /pets`, and `DELETE /pets/7` of `--map`). A path with an id may have other parameters
-//   too (`PUT /shops/{shopId}/pets/{petId}`).
-// - The parameter at the end of a path may have the name of our id, and still mean something else. What it means depends on the fields
+// - The place of the id is the path (`PUT /pets/{petId}`, `POST /pets/{petId}/remove`), the path of the pet above
+//   (`PUT /pets/{petId}/inventory`), the body (`PUT /pets`), or nowhere (`GET /pets`, and `DELETE /pets/7` of `--map`). A path with an
+//   id may have other parameters too (`PUT /shops/{shopId}/pets/{petId}`).
+// - The parameter of a path may have the name of our id, and still mean something else. What it means depends on the fields
 //   of the records too: if entries have an `id` and a `petId`, the `{id}` in a path is not that of the pet. A PUT whose body has both
 //   may look for the record by either.
 
 /** The place of the id in the requests of an operation. */
 export interface IdPlace {
-  readonly kind: 'path end' | 'path' | 'body' | 'nowhere';
+  readonly kind: 'path' | 'path above' | 'body' | 'nowhere';
   /** The name of its parameter, if it is in the path. */
   readonly parameter?: string;
   /** The names of the other parameters of the path, which need values of their own. */
@@ -43,7 +43,10 @@ export function idPlaceOf(tableOperation: TableOperation, operation: DocumentOpe
   // A value of --map in its place would name the same record for every id.
   if (!parameters.includes(parameter)) return { kind: 'nowhere', others: parameters };
   const others = parameters.toSpliced(parameters.lastIndexOf(parameter), 1);
-  return { kind: form.endParameter === parameter ? 'path end' : 'path', parameter, others };
+  const segments = template.split('/');
+  const nounBefore = nounOf(segments[segments.indexOf(`{${parameter}}`) - 1]);
+  const isAbove = nounBefore !== undefined && nounBefore !== noun;
+  return { kind: isAbove ? 'path above' : 'path', parameter, others };
 }
 
 /**
@@ -103,7 +106,7 @@ export function idMeaningOf(
   // Records with an `id` and a `petId` may be found by either.
   const haveTwoIds = fields.has('id') && fields.has(compactName(idName));
   if (place.kind === 'body') return haveTwoIds ? 'unclear' : 'our id';
-  if (place.kind !== 'path end' || place.parameter === undefined) return 'our id';
+  if (place.kind !== 'path' || place.parameter === undefined) return 'our id';
   const name = compactName(place.parameter);
   const mapped = fieldMap.get(idField);
   if (mapped !== undefined && compactName(mapped) === name) return 'our id';

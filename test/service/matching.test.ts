@@ -53,6 +53,7 @@ Stock: id# petId# quantity#
 GET /inventories -> Stock[]
 PUT /inventories/{id} Stock -> Stock
 PUT /inventory/{key} Stock -> Stock
+POST /inventory/{id}/set Stock -> Stock
 `).map((row): JsonObject => describeRow(row).document);
 
 /** Binds a document with the values of `--map`. Returns the routes of the bound operations. */
@@ -125,6 +126,7 @@ test.each([
 test.each([
   ['updateInventory=PUT /inventories/{id}', 'its id may be another field of the records than petId'],
   ['updateInventory=PUT /inventory/{key}', 'its key may be another field of the records than petId'],
+  ['updateInventory=POST /inventory/{id}/set', 'its id may be another field of the records than petId'],
   ['inventory.petId=id', 'its records have a field petId of their own'],
 ])('--map %s is refused, because the id of an entry is not that of its pet', async (map, why) => {
   const { code, stderr } = await bind(entries, map);
