@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { UsageError } from '../process/errors.ts';
+import { type OwnCode, UsageError } from '../process/errors.ts';
 import { followUpOf } from './follow-up.ts';
 import { isOpen, type RunList, requireReadableRuns, runsOnTarget, unreadableOn } from './list-runs.ts';
 import {
@@ -39,16 +39,9 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
     requireReadableRuns(list, target, run);
   }
   for (const run of flags.again ? [] : runs) {
-    const latestRun = run.undo ?? run;
     const { shard } = run.header.flags;
-    if (isOpen(latestRun) && !areDisjointShards(shard, flags.shard)) {
-      const { log } = await readSessionRuns(list, latestRun);
-      throw new UsageError(
-        `delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`,
-        followUpOf(context, latestRun, log.rows)?.hint,
-        'unfinished_delivery',
-      );
-    }
+    if (!areDisjointShards(shard, flags.shard))
+      await requireFinished(context, list, run, `delivery ${delivery}: its`, 'unfinished_delivery');
     if (shard && shard.count !== flags.shard?.count && isPerhapsBooked(run))
       throw new UsageError(
         `delivery ${delivery}: its run ${run.id} was shard ${shardName(shard)}; nothing was sent`,
@@ -56,6 +49,31 @@ export async function requireFreeDelivery(context: Context, list: RunList, heade
         'unfinished_delivery',
       );
   }
+}
+
+/** Checks that no run of the same create is open: the records would be created twice. @throws UsageError `unfinished_run`. */
+export async function requireNoOpenCreate(context: Context, list: RunList, header: RunHeader): Promise<void> {
+  const isSame = ({ header: other }: Run) =>
+    (['kind', 'noun', 'name', 'file'] as const).every((member) => other[member] === header[member]) &&
+    !areDisjointShards(other.flags.shard, header.flags.shard);
+  const runs = header.kind === 'create' ? runsOnTarget(list, header.target).filter(isSame) : [];
+  const whose = `create --from ${header.name}: its`;
+  for (const run of runs) await requireFinished(context, list, run, whose, 'unfinished_run');
+}
+
+/** @param whose how the message begins. @throws UsageError if a run, or the undo that has begun, is open. */
+async function requireFinished(
+  context: Context,
+  list: RunList,
+  run: Run,
+  whose: string,
+  code: OwnCode,
+): Promise<void> {
+  const latestRun = run.undo ?? run;
+  if (!isOpen(latestRun)) return;
+  const { log } = await readSessionRuns(list, latestRun);
+  const { hint } = followUpOf(context, latestRun, log.rows) ?? {};
+  throw new UsageError(`${whose} run ${latestRun.id} is not finished; nothing was sent`, hint, code);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { requireFreeDelivery } from './deliveries.ts';
+import { requireFreeDelivery, requireNoOpenCreate } from './deliveries.ts';
 import { isOpen, listRuns, runsOnTarget } from './list-runs.ts';
 import { toRunJson } from './report.ts';
 import {
@@ -83,6 +83,7 @@ export async function startRun(
   const list = await listRuns(context.io);
   if (mode === 'write') {
     await requireFreeDelivery(context, list, header);
+    await requireNoOpenCreate(context, list, header);
     const [lastRun] = runsOnTarget(list, header.target);
     const isShared =
       lastRun?.header.noun === header.noun &&

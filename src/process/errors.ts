@@ -119,6 +119,8 @@ export type OwnCode =
   | 'other_profile'
   /** Another run of the delivery is not finished. */
   | 'unfinished_delivery'
+  /** A run that creates records from the same input is not finished. */
+  | 'unfinished_run'
   /** Another process holds the lock. */
   | 'locked'
   /** The service lacks an operation, a parameter or a field, or the binding does not have it; or a list may be cut. */

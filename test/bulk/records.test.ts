@@ -25,9 +25,7 @@ test.each([
     ...values,
     (rest as Fields)[name],
   ]);
-  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([
-    { id: 'r1', noun, state: 'finished' },
-  ]);
+  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([{ noun, state: 'finished' }]);
   expect(await shop.report(`${words} --yes`)).toMatchObject({ code: 0, unchanged: 3 });
   expect((await shop.run('undo r1 --dry-run -o csv')).stdout).toMatch(/^id,before,after,state,/);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2 });
@@ -149,11 +147,13 @@ test('an undo names records whose ids no answer gave, and goes on with what a pe
     perform();
     return 'reset';
   };
-  const run = await shop.report('pets create --from new.csv --yes --concurrency 1');
+  const create = 'pets create --from new.csv --yes --concurrency 1';
+  const run = await shop.report(create);
   expect(run).toMatchObject({ code: 3, applied: 1, unknown: 2 });
   expect(run.error?.hint).toMatch(
     /^look for the record: petstore pets list --name Rex; then .*line:3=<id>.*; 1 more row must be settled too$/,
   );
+  expect((await shop.report(create)).error).toMatchObject({ code: 'unfinished_run', hint: run.error?.hint });
   const next = expect.stringContaining("runs settle r1 'line:3=<id>'");
   expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 1, failed: 2, next });
   const made = [...shop.stored.values()].at(-1)?.id;
