@@ -1,14 +1,15 @@
 import { nouns } from '../api/nouns.ts';
 import { continueRun, nextSessionView } from '../bulk/continue-run.ts';
-import { listRuns, type RunList, readLog, requireRun } from '../bulk/list-runs.ts';
+import { listRuns, type RunList, readLog, requireRun, runsOnTarget } from '../bulk/list-runs.ts';
 import { runsView, toRunJson } from '../bulk/report.ts';
 import { createRowView, removedRecords, rowsOfLog } from '../bulk/row-view.ts';
 import type { Run, RunLog } from '../bulk/run.ts';
 import { idOfRow, isPerhapsWritten } from '../bulk/run-row.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
+import { requireTarget } from '../bulk/target.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
-import type { Context } from '../context.ts';
+import { type Context, isWatchedByPerson } from '../context.ts';
 import { inPages } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -20,22 +21,27 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List past runs, the newest first',
   description:
-    'Lists the runs that this machine has kept: apply, inventory edit, create, update and delete --from, and undo. The list has the runs on all services; --fields id,file,target shows which. A command that names its records by ids is not a run.',
+    'Lists the runs that this machine has kept: apply, inventory edit, create, update and delete --from, and undo. The list has the runs on all services, with --pet only those on this service; --fields id,file,profile,target shows which. A command that names its records by ids is not a run.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: {
     limit: listFlags.limit,
-    pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
+    pet: referenceFlag('pets', 'only runs on this service that wrote this pet or its count'),
   },
   view: () => runsView,
   async run(context, { limit, pet }) {
     const isName = typeof pet === 'string';
     const petId = isName ? await new Names(context, await context.client()).requireId('petId', pet) : pet;
-    return { kind: 'list', pages: [await readRuns(context, petId)], limit };
+    const runs = (await readRuns(context, petId)).slice(0, limit);
+    const targets = new Set(runs.map(({ target }) => target));
+    const note = `these runs are on ${targets.size} services: --fields id,file,profile,target shows which`;
+    const isNoted = targets.size > 1 && isWatchedByPerson(context) && !context.flags.fields;
+    return { kind: 'list', pages: [runs], notices: isNoted ? [['note', note]] : [] };
   },
 });
 
-/** Returns the runs that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
-async function readRuns({ io, notice }: Context, petId: bigint | undefined): Promise<JsonObject[]> {
+/** Returns the runs on this service that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
+async function readRuns(context: Context, petId: bigint | undefined): Promise<JsonObject[]> {
+  const { io, notice } = context;
   const list = await listRuns(io);
   const warn = async (problem: unknown) => {
     if (!(problem instanceof CliError)) throw problem;
@@ -44,7 +50,8 @@ async function readRuns({ io, notice }: Context, petId: bigint | undefined): Pro
   for (const { problem } of list.unreadable) await warn(problem);
   if (petId === undefined) return list.runs.map(toRunJson);
   const runs: JsonObject[] = [];
-  for (const run of list.runs) {
+  // On another service the id is that of another pet.
+  for (const run of runsOnTarget(list, await requireTarget(context))) {
     const log = await readLog(list, run.id).catch(warn);
     if (log && hasWrittenPet(log, petId)) runs.push(toRunJson(run));
   }

@@ -83,15 +83,15 @@ test('settling one row leaves unsent rows unprocessed, and rejects the row once'
   ]);
 });
 
-test('--pet shows only the runs that wrote a pet, or may have', async () => {
+test('--pet shows only the runs on this service that wrote a pet, or may have', async () => {
   await using shop = await stoppedRun();
   shop.write('other.csv', toCsv([[2, 5]]));
-  await shop.run('inventory apply other.csv --yes');
-  expect((await shop.run('runs --pet 2 -o ids')).stdout).toBe('r2\nr1\n');
-  expect((await shop.run('runs --pet 5 -o ids')).stdout).toBe('');
+  for (const flag of ['', ' --offline']) await shop.run(`inventory apply other.csv --yes${flag}`);
+  for (const [pet, ids] of Object.entries({ 2: 'r2\nr1\n', 5: '', '2 --offline': '' }))
+    expect((await shop.run(`runs -o ids --pet ${pet}`)).stdout, pet).toBe(ids);
+  expect((await shop.run('runs', { terminals: ['stderr'] })).stderr).toContain('runs are on 2 services');
   const table = (await shop.run('runs --pet 2 --fields file,state')).stdout.trimEnd().split('\n');
-  const starts = table.map((line) => line.search(/(state|open|finished|undone)$/));
-  expect(new Set(starts).size).toBe(1);
+  expect(new Set(table.map((line) => line.search(/(state|open|finished|undone)$/))).size).toBe(1);
   const path = shop.journal('r2');
   writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"plan-end"', '"kind":plan-end'));
   const stderr = `warning: ${path}: this journal cannot be read: a plan has no end\n`;
