@@ -15,8 +15,7 @@ test('a run that is declined, stopped by a guard, dry or without a row leaves no
     'none.csv': 'petId,quantity\n',
   });
   const options = { env: shop.env, cwd: shop.folder };
-  const declined = await runTyping(['inventory', 'apply', 'stock.csv'], [['(y/N)', 'n\r']], options);
-  expect(declined.code).toBe(2);
+  expect((await runTyping(['inventory', 'apply', 'stock.csv'], [['(y/N)', 'n\r']], options)).code).toBe(2);
   const unasked = await shop.report('inventory apply stock.csv');
   expect(unasked).toMatchObject({ code: 2, error: { code: 'confirmation_needed' } });
   expect(await shop.report(`${apply} --max-changes 1`)).toMatchObject({ code: 2, error: { code: 'guard' } });
@@ -24,8 +23,7 @@ test('a run that is declined, stopped by a guard, dry or without a row leaves no
   expect((await shop.run('inventory apply none.csv')).code).toBe(0);
   expect((await shop.run('runs -o json')).stdout).toBe('[]\n');
   // A file that changes nothing asks nothing, and is a run.
-  const same = await shop.report('inventory apply same.csv');
-  expect(same).toMatchObject({ code: 0, unchanged: 1, id: 'r1' });
+  expect(await shop.report('inventory apply same.csv')).toMatchObject({ code: 0, unchanged: 1, id: 'r1' });
   expect(shop.writes()).toEqual([]);
 });
 
@@ -38,6 +36,7 @@ test.each([
   ['--again: only with --relative', `${apply} --again`],
   ['--delivery: only with --relative', `${apply} --delivery LS-1`],
   ["--delivery '': must not be empty", [...apply.split(' '), '--relative', '--delivery', '']],
+  ['--with-expected: --fields leaves out its column', 'inventory export --with-expected --fields petId'],
   ['empty.csv: the file is empty', 'inventory apply empty.csv --yes'],
   ['nowhere.csv: no such file', 'inventory apply nowhere.csv --yes'],
 ])('refuses before any request: %s', async (why, words) => {
@@ -48,8 +47,7 @@ test.each([
 
 test('without a service it says so, before it reads the file', async () => {
   await using shop = await stockShop([], {});
-  const nowhere = await shop.run(apply, { env: { PETSTORE_BASE_URL: '' } });
-  expect(nowhere).toMatchObject(failed(2, 'no service'));
+  expect(await shop.run(apply, { env: { PETSTORE_BASE_URL: '' } })).toMatchObject(failed(2, 'no service'));
 });
 
 test('a pet without an entry is failed, or created with --create-missing, from 0 if relative', async () => {
@@ -177,11 +175,6 @@ test('names the columns that it ignores once, and not those of rejects or of an 
   );
   const { stdout, stderr } = await shop.run('inventory diff stock.jsonl -o jsonl');
   expect(stderr).toMatch(/^note: stock.jsonl: ignored columns: expcted\nplan: /);
-  expect(
-    stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toHaveLength(2);
+  expect(stdout.match(/^\{.*\}$/gm)).toHaveLength(2);
   expect((await shop.run('inventory diff stock.csv -q')).stderr).not.toContain('ignored');
 });

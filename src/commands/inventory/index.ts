@@ -3,6 +3,7 @@ import { argument, flag, value } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../input/numbers.ts';
 import type { View } from '../../output/columns.ts';
+import { UsageError } from '../../process/errors.ts';
 import { recordView } from '../../records/access.ts';
 import { type NamedRecord, parseIdOrName } from '../../records/record-fields.ts';
 import { applyFlags, diffFlags, listFlags, sessionFlags, statusesFlag } from '../shared-flags.ts';
@@ -154,7 +155,7 @@ const exportAll = verb({
   summary: 'Print all counts as CSV, ready for apply',
   defaultFormat: 'csv',
   description:
-    'Prints the whole inventory as CSV, or in the format of -o, page by page. The output can be edited and applied.',
+    'Prints the whole inventory as CSV, or in the format of -o, page by page. The output as csv, tsv, json or jsonl can be edited and applied.',
   examples: [
     'petstore inventory export > stock.csv',
     'petstore inventory export --with-expected > stock.csv',
@@ -170,8 +171,13 @@ const exportAll = verb({
     const view = await recordView(context, inventory, 'list');
     return withExpected ? addExpected(view) : view;
   },
-  run: async (context) =>
-    (await import('../../records/list-and-get.ts')).listRecords(context, inventory, { needsWhole: true }),
+  async run(context, { withExpected }) {
+    const { fields } = context.flags;
+    if (withExpected && fields && !fields.includes('expected'))
+      throw new UsageError('--with-expected: --fields leaves out its column', 'add expected to --fields');
+    const { listRecords } = await import('../../records/list-and-get.ts');
+    return listRecords(context, inventory, { needsWhole: true });
+  },
 });
 
 /** Adds the count as `expected`, so that `apply` writes a row only if the count has not changed since. */
