@@ -108,13 +108,13 @@ function undoOfUndoError(id: string, undone: string): UsageError {
   );
 }
 
-function undoErrorOf(context: CommandFlags, { id, header }: Run): UsageError | undefined {
-  const { kind, noun } = header;
-  if (runKinds[kind].canBeUndone) return undefined;
+function undoErrorOf(context: CommandFlags, run: Run): UsageError | undefined {
+  const { kind, noun } = run.header;
+  if (runKinds[kind].canBeUndone || (run.perhapsWrittenCount === 0 && !isOpen(run))) return undefined;
   const createCommand = followUpCommand(context, [noun, 'create', '--from', '<file>']);
   const note = noun === 'pets' ? '; _quantity was the count of each pet' : '';
   return new UsageError(
-    `undo ${id}: this run removed records, which cannot be undone`,
-    `\`petstore runs show ${id} -o json\` prints the removed records, and \`${createCommand}\` creates them again${note}`,
+    `undo ${run.id}: this run deletes records, which cannot be undone`,
+    `\`petstore runs show ${run.id} -o json\` prints the removed records, and \`${createCommand}\` creates them again${note}`,
   );
 }

@@ -172,7 +172,7 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
   const notices: Notice[] = [
     [
       'summary',
-      `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to write${tail}`,
+      `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to ${header.kind === 'delete' ? 'delete' : 'write'}${tail}`,
     ],
   ];
   const withEntry = rowsToWrite.filter(({ entryCount }) => entryCount !== undefined);

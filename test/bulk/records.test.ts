@@ -289,6 +289,8 @@ test('a large run reads the fields that the list leaves out, and each record tha
   shop.write('gone.csv', `id\n${many.map(({ id }) => id).join('\n')}\n`);
   expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 100 });
   expect(JSON.parse((await shop.run('runs show r2 -o json')).stdout)).toEqual(many);
+  expect((await shop.run('pets delete --from gone.csv --yes')).stderr).toContain('0 of 100 rows to delete\n');
+  expect((await shop.run('undo')).stderr).toContain('run r3 has written nothing');
   shop.write('new.jsonl', '{"name":"Rex","categoryId":1,"status":"sold"}\n'.repeat(100));
   expect(await shop.report('pets create --from new.jsonl --yes')).toMatchObject({ applied: 100 });
   expect(await shop.report('undo --yes')).toMatchObject({ applied: 100 });
