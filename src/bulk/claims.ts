@@ -126,7 +126,7 @@ function claimOfBooking({ id, started }: Run, row: Row, otherRow: RunRow): Outco
   const { change } = otherRow.intent;
   if (change === intent.change) return { kind: 'booked', reason: { code: 'booked', message } };
   const difference = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
-  return { kind: 'failed', reason: { code: 'booked_otherwise', message: difference } };
+  return { kind: 'failed', reason: { code: 'booked_otherwise', message: difference, waitsFor: { run: id } } };
 }
 
 function signed(change: number): string {
@@ -176,7 +176,7 @@ function claimOfUndoneRow(id: string, undoneRow: RunRow, row: RunRow): Outcome |
     return undefined;
   if (state === 'applied')
     return { kind: 'failed', reason: { code: 'no_id', message: 'no answer gave the id of its record' } };
-  const message = `it is unknown whether run ${id} wrote this record: look at the record, then settle the row in that run`;
+  const message = `it is unknown whether run ${id} wrote this record: \`petstore resume ${id}\` may find out if no undo of it has begun; else look at the record, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };
 }

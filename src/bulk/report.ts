@@ -155,10 +155,8 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   if (rejects !== undefined) notices.push(['summary', `rejected rows are in ${rejects}`]);
   if (leftAlone.length > 0) {
     const names = leftAlone.map((row) => (row.id === undefined ? rowName(row) : `id ${row.id}`));
-    notices.push([
-      'summary',
-      `${countText(names.length, 'row', 'rows')} left alone: ${joinFirst(names, 10)}`,
-    ]);
+    const count = countText(names.length, 'row', 'rows');
+    notices.push(['summary', `${count} left alone: ${joinFirst(names, 10)}`]);
   }
   if (!error && undo !== undefined) notices.push(['status', `undo with: ${undo}`]);
   const ending = {
@@ -193,7 +191,10 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const first = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (first && next) return `${first}; then ${next}`;
   if (first || next) return first ?? next;
-  return rejects && `correct the rejected rows, then run: ${rejectsCommand(context, run, rejects)}`;
+  const booked = rows.map(({ state }) => reasonOf(state)).find((why) => why?.code === 'booked_otherwise');
+  if (booked?.waitsFor)
+    return `take the booking back with ${followUpCommand(context, ['undo', booked.waitsFor.run])} and apply the whole file again, or book the difference under another --delivery`;
+  return rejects && `correct what can be corrected, then run: ${rejectsCommand(context, run, rejects)}`;
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
