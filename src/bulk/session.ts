@@ -3,6 +3,7 @@ import type { Noun, NounName } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { statusRule } from '../client/answer-table.ts';
 import { Pace } from '../client/pace.ts';
+import { throwUnsent } from '../config/file.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
@@ -188,7 +189,7 @@ async function writePlan(
   };
   const total = plan.rowsToWrite.length;
   return stop.inTwoSteps(tellFirst, async () => {
-    using journal = await beginSession(runs, plan.rows);
+    using journal = await beginSession(runs, plan.rows).catch(throwUnsent);
     const { rowsToWrite } = plan;
     const options = { port, rowsToWrite, maxErrors, stop };
     const keeper = createRowKeeper(journal, options);

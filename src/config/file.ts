@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import {
+  CliError,
   InputError,
   isMissing,
   messageOf,
@@ -173,6 +174,13 @@ export function resolvePaths(io: Io): Paths {
     stateDir,
     offlineStore: store === ':memory:' || !PETSTORE_OFFLINE_STORE ? store : resolve(io.cwd, store),
   };
+}
+
+/** Throws an error of the state folder again, such as that of a full disk, with a hint, and that nothing was sent. */
+export function throwUnsent(error: unknown): never {
+  if (!(error instanceof CliError)) throw error;
+  const hint = error.details.hint ?? 'PETSTORE_STATE_DIR names another folder for the journals of new runs';
+  throw error.with({ hint }, `${error.message}; nothing was sent`);
 }
 
 /** Returns the home folder of the user, or the root folder for a user without one, as in a container. */

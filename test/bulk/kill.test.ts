@@ -141,7 +141,9 @@ test.each([
   await using shop = await shopOf(400);
   const { code, stderr } = await applyOnFullDisk(shop, limitKiB);
   expect(code).toBe(1);
-  expect(stderr).toMatch(new RegExp(`^error: ${what}: file too large$`, 'm'));
+  expect(stderr).toMatch(
+    new RegExp(`^error: ${what}: file too large; nothing was sent\\nhint: PETSTORE_STATE_DIR `, 'm'),
+  );
   expect(shop.writes()).toEqual([]);
   expect((await shop.run('runs -o csv --fields state')).stdout).toBe('state\n');
 });
