@@ -56,7 +56,7 @@ export function decodeUtf8(bytes: Buffer, name: string): string {
   const encoding = Number(bytes[0]) >= 0xfe ? 'UTF-16' : 'WINDOWS-1252';
   throw new InputError(
     `${name}: not UTF-8 at byte ${at + 1}`,
-    `save it as UTF-8, or convert it, for example with iconv -f ${encoding} -t UTF-8`,
+    `if it is text, save it as UTF-8, or convert it, for example with iconv -f ${encoding} -t UTF-8`,
   );
 }
 

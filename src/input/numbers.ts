@@ -84,13 +84,19 @@ function numberText(value: JsonValue): string {
   return typeof value === 'string' || isNumber(value) ? String(value) : '';
 }
 
-/** Returns the flags with which a text may be a number. */
+/** Returns the flags with which a text is a number, or both if a mark may have two meanings, as in `8.000`. */
 function numberHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
-  const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])(?:\d{3}|0+$)/.exec(text.trim()) ?? [];
-  if (mark === undefined || (thousands ?? decimal) !== undefined) return undefined;
-  const flagValue = mark === "'" ? `"'"` : mark.trim() || '" "';
-  const asPoint = /[.,]/.test(mark) ? `, or --decimal ${flagValue} if a fraction follows it` : '';
-  return `give --thousands ${flagValue} if it separates thousands${asPoint}`;
+  if ((thousands ?? decimal) !== undefined) return undefined;
+  const grouped = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)([.,])0+)?$/;
+  const [, mark, pointAfterIt] = grouped.exec(text.trim()) ?? [];
+  const asThousands = mark && `--thousands ${mark === "'" ? `"'"` : mark.trim() || '" "'}`;
+  if (pointAfterIt) return `give ${asThousands} --decimal ${pointAfterIt}`;
+  const [point] = /(?<=^[+-]?\d{1,3})[.,](?=\d{3}$|0+$)/.exec(text.trim()) ?? [];
+  const ways = [
+    asThousands && `${asThousands} if it separates thousands`,
+    point && `--decimal ${point} if a fraction follows it`,
+  ];
+  return ways.some(Boolean) ? `give ${ways.filter(Boolean).join(', or ')}` : undefined;
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {

@@ -141,10 +141,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ['{"petId":1,"quantity":5,"quantity":5}\n', ['1: the key quantity occurs twice'], lines],
   // Excel's line, empty rows and spaces keep the numbers of lines.
   ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6: quantity 'x': ${quantityRule}`]],
-  [
-    'petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n',
-    [expect.stringMatching(/^4: expected 'x': must be a whole number with or without a sign/)],
-  ],
+  ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [expect.stringMatching(/^4: expected 'x': .* a sign/)]],
   ['petId,quantity\n1,−3\n', [`2: quantity '−3': ${quantityRule}`]],
   ['petId,quantity\n1,2\n3,4\n1,5\n1,2\n', [2, 4].map((line) => `${line}: line 2 and line 4 are for pet 1`)],
   ['petId;quantity\n1;1.23\n2;1234.567\n3;0.123\n', issuesIn('quantity', 2, 3, 4), { thousands: '.' }],
@@ -215,10 +212,10 @@ const hintOf = (mark: string) =>
   `give --thousands ${mark} if it separates thousands, or --decimal ${mark} if a fraction follows it`;
 
 test.each<[text: string, hint: string | undefined, options?: Options]>([
-  ['petId;quantity\n1;1.250,00\n2;abc\n', hintOf('.')],
-  ['petId,quantity\n1,"1,000.0"\n', hintOf(',')],
-  ['petId,quantity\n1,1.234.567\n', hintOf('.')],
-  ['petId,quantity\n1,"8,00"\n', hintOf(',')],
+  ['petId;quantity\n1;1.250,00\n2;abc\n', 'give --thousands . --decimal ,'],
+  ['petId,quantity\n1,"1,000.0"\n', 'give --thousands , --decimal .'],
+  ['petId,quantity\n1,1.234.567\n', 'give --thousands . if it separates thousands'],
+  ['petId,quantity\n1,"8,00"\n', 'give --decimal , if a fraction follows it'],
   ['petId,quantity\n1,"8,000"\n', undefined, { decimal: '.' }],
   ["petId,quantity\n1,1'234\n", `give --thousands "'" if it separates thousands`],
   ['petId,quantity\n1,1 234\n', 'give --thousands " " if it separates thousands'],
