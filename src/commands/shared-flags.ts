@@ -52,10 +52,7 @@ const inputFlags = {
   ),
   decimal: choice('--decimal <mark>', 'mark before the fraction of a number: 8.000 is 8', decimalMarks),
   skipInvalid: flag('--skip-invalid', 'leave out the rows that are invalid'),
-  // Without its invalid rows, a sum would be another count.
-  sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves', {
-    conflicts: ['skipInvalid'],
-  }),
+  sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves'),
   shard: value('--shard <i/n>', 'take only part i of n of the rows, to share a file between machines', {
     parse: parseShard,
   }),
@@ -100,7 +97,7 @@ const writingFlags = {
   ),
   rejects: value(
     '--rejects <file>',
-    'write invalid and failed rows to this file; if it exists, the name gets a number (default: <input>.rejects.<ext>)',
+    'write invalid and failed rows to this file; if it exists, the name gets a number (default: <input>.rejects.<ext>, .jsonl for JSON)',
     { parse: parseText, offers: 'file' },
   ),
 };

@@ -75,7 +75,7 @@ test('rows that are added up are rejected with all of their lines, and none is l
   await using shop = await stockShop([5, 5], { 'stock.csv': text });
   trouble(shop, { 2: 409 });
   const { stderr } = await shop.run(`${apply} --sum --skip-invalid`);
-  expect(stderr).toContain('--sum cannot be used with --skip-invalid');
+  expect(stderr).toContain('--sum cannot be used with --skip-invalid: without');
   expect(await shop.report(`${apply} --sum`)).toMatchObject({ applied: 1, failed: 1 });
   expect(shop.read('stock.rejects.csv').replaceAll(/(failed|invalid),.*/g, '$1')).toBe(
     `place,petId,quantity,${notes}\nShop,2,3,2,failed\nCellar,2,4,2,failed\n`,

@@ -37,6 +37,8 @@ function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode):
   const { thousands, decimal, shard, delivery, relative, again, createMissing, skipInvalid, sum } = flags;
   if (thousands !== undefined && thousands === decimal)
     throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
+  if (sum && skipInvalid)
+    throw new UsageError('--sum cannot be used with --skip-invalid: without its invalid rows a sum is wrong');
   if (!relative && again) throw new UsageError('--again: only with --relative');
   if (!relative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
   if (relative && delivery === undefined && mode === 'write')
