@@ -34,7 +34,11 @@ export async function chooseRun(
   const [last] = runsOnTarget(list, target);
   const named = id === undefined ? last : requireRun(list, id);
   const undone = verb === 'undo' ? named?.header.undoes : undefined;
-  if (id !== undefined && undone !== undefined && named && !isOpen(named)) throw undoOfUndoError(id, undone);
+  if (id !== undefined && undone !== undefined && named && !isOpen(named))
+    throw new UsageError(
+      `undo ${id}: this run is itself an undo, of run ${undone}, and cannot be undone`,
+      `apply the file of run ${undone} again`,
+    );
   // An undo goes on as the undo of its run.
   const run = undone === undefined ? named : requireRun(list, undone);
   requireReadableRuns(list, target, run);
@@ -98,13 +102,6 @@ function findLaterRun(list: RunList, run: Run): Run | undefined {
       planNumber > run.planNumber &&
       header.noun === noun &&
       !areDisjointShards(header.flags.shard, flags.shard),
-  );
-}
-
-function undoOfUndoError(id: string, undone: string): UsageError {
-  return new UsageError(
-    `undo ${id}: this run is itself an undo, of run ${undone}, and cannot be undone`,
-    `apply the file of run ${undone} again`,
   );
 }
 

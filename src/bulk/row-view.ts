@@ -43,12 +43,7 @@ function toPrintedRow(noun: NounName, row: RunRow, state: string) {
 
 function toInvalidRow({ line, message }: InvalidRecord): PrintedRow {
   const none = { petId: undefined, id: undefined, before: undefined, after: undefined, change: undefined };
-  return {
-    ...none,
-    state: 'invalid',
-    reason: { code: 'invalid', message },
-    line,
-  };
+  return { ...none, state: 'invalid', reason: { code: 'invalid', message }, line };
 }
 
 /** Returns the columns of a plan or of outcomes. */
@@ -169,12 +164,9 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
     ...(unchanged > 0 ? [`${countText(unchanged, subject, isCount ? 'pets' : plural)} unchanged`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
-  const notices: Notice[] = [
-    [
-      'summary',
-      `plan: ${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')} to ${header.kind === 'delete' ? 'delete' : 'write'}${tail}`,
-    ],
-  ];
+  const action = header.kind === 'delete' ? 'delete' : 'write';
+  const rowCounts = `${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')}`;
+  const notices: Notice[] = [['summary', `plan: ${rowCounts} to ${action}${tail}`]];
   const withEntry = rowsToWrite.filter(({ entryCount }) => entryCount !== undefined);
   if (withEntry.length > 0) {
     const units = groupDigits(withEntry.reduce((sum, { entryCount }) => sum + Number(entryCount), 0));
