@@ -164,7 +164,7 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
     ...(unchanged > 0 ? [`${countText(unchanged, subject, isCount ? 'pets' : plural)} unchanged`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
-  const action = header.kind === 'delete' ? 'delete' : 'write';
+  const [action, done] = header.kind === 'delete' ? ['delete', 'deleted'] : ['write', 'written'];
   const rowCounts = `${groupDigits(rowsToWrite.length)} of ${countText(rows.length, 'row', 'rows')}`;
   const notices: Notice[] = [['summary', `plan: ${rowCounts} to ${action}${tail}`]];
   const withEntry = rowsToWrite.filter(({ entryCount }) => entryCount !== undefined);
@@ -187,7 +187,7 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
   for (const { count, first } of groupFailures(rows))
     notices.push([
       'warning',
-      `${countText(count, 'row', 'rows')} cannot be written: ${failureText(first, header)}`,
+      `${countText(count, 'row', 'rows')} cannot be ${done}: ${failureText(first, header)}`,
     ]);
   return notices;
 }
