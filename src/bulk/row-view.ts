@@ -218,10 +218,11 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Describes a row that failed or is unknown: `line 7, pet 42: …`. */
-export function failureText({ line, id, state }: RunRow, { noun, format }: RunHeader): string {
-  const name = id === undefined ? '' : `, ${rowTerms(noun).subject} ${id}`;
+/** Describes a row that failed or is unknown: `line 7, pet 42: …`. The lines of an edit were others in the editor, below comments. */
+export function failureText({ line, id, state }: RunRow, { kind, noun, format }: RunHeader): string {
+  const place = kind === 'edit' ? [] : [recordPlace(format, line)];
+  const name = id === undefined ? [] : [`${rowTerms(noun).subject} ${id}`];
   const { message = state.kind, requestId } = reasonOf(state) ?? {};
   const request = requestId === undefined ? '' : ` (request ${requestId})`;
-  return sanitize(`${recordPlace(format, line)}${name}: ${message}${request}`);
+  return sanitize(`${[...place, ...name].join(', ')}: ${message}${request}`);
 }

@@ -34,6 +34,8 @@ interface Editing<Value> {
   /** Lines that begin with `#`, above the text. */
   readonly comments: string;
   readonly originalText: string;
+  /** Returns the hint for a text that is kept, if a command takes it. An error that has a hint keeps its own. */
+  keptHint?(path: string): string;
   /** Parses a text. Returns undefined if it changes nothing. @throws an error that says why the text is not valid. */
   parse(text: string): Promise<Value | undefined>;
   send(value: Value): Promise<Output>;
@@ -60,7 +62,10 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
   const fileNote = `the text is kept in ${path}`;
   const withFile = <Thrown>(error: Thrown) =>
     error instanceof CliError && existsSync(path)
-      ? error.with({ serviceMessage: undefined }, `${error.message}; ${fileNote}`)
+      ? error.with(
+          { serviceMessage: undefined, hint: error.details.hint ?? editing.keptHint?.(path) },
+          `${error.message}; ${fileNote}`,
+        )
       : error;
   let value: Value | undefined;
   let output: Output = {
@@ -114,7 +119,7 @@ async function editAndParse<Value>(
       const [firstLine = ''] = problem.split('\n');
       if (problemNote !== '') throw new InputError(`${task}: ${firstLine.replace(/:$/, '')}`);
       // The place that a parser names is another one below these comments.
-      const note = problem.replace(/ at line \d+, column \d+(?::\n.*)?$/s, '');
+      const note = problem.replace(/^edit:\d+: | at line \d+, column \d+(?::\n.*)?$/gs, '');
       problemNote = `${note.replace(/^/gm, '# error: ')}\n`;
     }
   }

@@ -4,9 +4,10 @@ import { type CountRow, createCountLayout } from '../../bulk/count-layout.ts';
 import type { SessionFlags } from '../../bulk/session.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/lists/read-list.ts';
-import type { Context } from '../../context.ts';
+import { type Context, followUpCommand } from '../../context.ts';
 import { editAndSend, requireEditor } from '../../input/editor.ts';
-import { type CheckedInput, readRows } from '../../input/read-rows.ts';
+import type { InputRecord } from '../../input/read-records.ts';
+import { type CheckedInput, type InvalidRecord, readRows } from '../../input/read-rows.ts';
 import { csv } from '../../output/cells.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -34,6 +35,8 @@ export async function editCounts(
     task: 'edit inventory',
     comments,
     originalText: text,
+    keptHint: (path) =>
+      `when the text is right, run: ${followUpCommand(context, ['inventory', 'apply', path])}`,
     parse: (edited) => parseEdited(edited, text, counts),
     send: (input) => startRun(context, { kind: 'edit', noun: 'inventory', input, flags: {} }, flags),
   });
@@ -70,16 +73,23 @@ async function parseEdited(
   originalText: string,
   counts: ReadonlyMap<bigint, RecordValue>,
 ): Promise<CheckedInput<CountRow> | undefined> {
-  const inputFile = { name: 'edit', path: undefined, text };
-  const input = await readRows(inputFile, createCountLayout({}), { skipInvalid: true });
+  const { input, labels } = await readCounts(text);
+  const { labels: originalLabels } = await readCounts(originalText);
   const lines = text.split('\n');
   const originalLines = new Set(originalText.split('\n'));
   // The service may have counts that petstore does not write, such as -3.
   const changed = input.invalid.filter(({ text }) => !originalLines.has(text));
-  const added = input.rows.flatMap(({ line, id }) =>
-    counts.has(id) ? [] : { line, message: `pet ${id} was not among these counts` },
-  );
-  const faults = [...changed, ...added].map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  const refused = input.rows.flatMap(({ line, id }) => {
+    if (!counts.has(id)) return { line, message: `pet ${id} was not among these counts` };
+    const shown = originalLabels.get(id) ?? [];
+    const isChanged = (label: string | undefined, at: number) =>
+      (label ?? shown[at]) !== (shown[at] ?? label);
+    return labels.get(id)?.some(isChanged) ? { line, message: 'only the quantity can be changed here' } : [];
+  });
+  // Two rows of one pet have its id. Their message has the numbers of their lines.
+  const toFault = ({ line, id, message }: Pick<InvalidRecord, 'line' | 'id' | 'message'>) =>
+    `${lines[line - 1]}: ${id === undefined ? message : `another row is for pet ${id} too`}`;
+  const faults = [...changed, ...refused].map(toFault);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
@@ -88,4 +98,19 @@ async function parseEdited(
     return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
   });
   return rows.length === 0 ? undefined : { ...input, rows, invalid: [], notices: [], skipped: 0 };
+}
+
+/** Reads the rows of a text, and for each pet its name and its status. Without their columns these are undefined. */
+async function readCounts(text: string) {
+  const layout = createCountLayout({});
+  const fields = [...layout.fields, ...['name', 'status'].map((name) => ({ name, columns: [name] }))];
+  const labels = new Map<bigint, readonly (string | undefined)[]>();
+  const toRow = (record: InputRecord) => {
+    const row = layout.toRow(record);
+    const { name, status } = record.values;
+    labels.set(row.id, [name?.toString().trim(), status?.toString().trim()]);
+    return row;
+  };
+  const file = { name: 'edit', path: undefined, text };
+  return { input: await readRows(file, { ...layout, fields, toRow }, { skipInvalid: true }), labels };
 }
