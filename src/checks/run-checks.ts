@@ -41,11 +41,13 @@ function stopReasonOf(stopped: AbortSignal): string | undefined {
  * check that runs again replaces its earlier result.
  *
  * @param stopped aborted when the checks are stopped; the message of the reason is a clause.
+ * @param waitEndsAtMs the end of `--wait`, on the clock of `monotonicMs`. The prerequisites fail then; other checks go on.
  */
 export async function runChecks(
   checks: readonly Check[],
   service: ServiceUnderTest,
   stopped: AbortSignal,
+  waitEndsAtMs?: number,
 ): Promise<CheckResult[]> {
   const results = new Map<string, CheckResult>();
   for (const check of checks) {
@@ -54,52 +56,67 @@ export async function runChecks(
       (result) => isFailure(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
     const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
-    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped));
+    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped, waitEndsAtMs));
     else if (!results.has(id)) results.set(id, skippedResult(check, skipReason));
   }
   return [...results.values()];
 }
 
-/** Runs one check. @param stopped as for `runChecks` */
+/** The least time of a call of a prerequisite: the last look of a wait comes at its end. */
+const lastLookMs = 1000;
+
+/** Runs one check. Its parameters are those of `runChecks`. */
 export async function runCheck(
   check: Check,
   service: ServiceUnderTest,
   stopped: AbortSignal,
+  waitEndsAtMs?: number,
 ): Promise<CheckResult> {
   const attempts: Attempt[] = [];
   const startedMs = monotonicMs();
-  const findings = await check.run(createCheckContext(service, stopped, attempts)).catch((error: unknown) => {
-    // A call that was cut off says nothing about the service.
-    const stopReason = stopReasonOf(stopped);
-    return stopReason === undefined ? findingOfError(error) : skip(stopReason);
-  });
+  const endsAtMs = check.isPrerequisite ? waitEndsAtMs : undefined;
+  const findings = await check
+    .run(createCheckContext(service, stopped, attempts, endsAtMs))
+    .catch((error: unknown) => {
+      // A call that was cut off says nothing about the service.
+      const stopReason = stopReasonOf(stopped);
+      return stopReason === undefined ? findingOfError(error) : skip(stopReason);
+    });
   const faults = attempts.map(({ response }) => response && check.findFault?.(response, service.mask));
   const all = [findings, ...faults].flat().filter((finding) => finding !== undefined);
   return resultOf(check, all, service, attempts, monotonicMs() - startedMs);
 }
 
-/** Makes the context of one check. @param attempts gets the attempts of its requests */
+/**
+ * Makes the context of one check.
+ *
+ * @param attempts gets the attempts of its requests.
+ * @param endsAtMs when the calls end. Each has `lastLookMs` at least.
+ */
 function createCheckContext(
   service: ServiceUnderTest,
   signal: AbortSignal,
   attempts: Attempt[],
+  endsAtMs = Number.POSITIVE_INFINITY,
 ): CheckContext {
   // A request is sent again if the service is overloaded, or a gateway does not reach it.
   const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).isOutage);
-  const client = service.client.withOptions({
-    signal,
-    isFinalStatus: isFinal,
-    afterAttempt: (attempt) => attempts.push(attempt),
-  });
+  const afterAttempt = (attempt: Attempt) => void attempts.push(attempt);
+  const options = { signal, isFinalStatus: isFinal, afterAttempt };
+  const openClient = () => {
+    const { timeoutMs } = service.client.limits;
+    const leftMs = Math.max(endsAtMs - monotonicMs(), lastLookMs);
+    return service.client.withOptions(options, Math.min(timeoutMs, leftMs));
+  };
   const send = async (request: OperationRequest | RawRequest, { isFinalStatus }: AskOptions) => {
     const isFinalToo = (status: number) => isFinal(status) || isFinalStatus?.(status) === true;
-    return withContent(await client.send(request, { isFinalStatus: isFinalToo }));
+    return withContent(await openClient().send(request, { isFinalStatus: isFinalToo }));
   };
   return {
     ...service,
     signal,
-    gets: getsOf(client.contract),
-    client,
+    gets: getsOf(service.client.contract),
+    client: openClient(),
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { headers } = options;
       const request = { operation: operation.id, input: { ...withPageSize(operation, input), headers } };

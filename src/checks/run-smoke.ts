@@ -1,7 +1,7 @@
 import { isEmbeddedUrl } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import { CliError, exitCodes, interruption, type Signal } from '../process/errors.ts';
-import { graceMs, type Stop } from '../process/signals.ts';
+import { CliError, exitCodes, type Signal } from '../process/errors.ts';
+import type { Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, fail, groupOf, isFailure, type ServiceUnderTest } from './check.ts';
 import { type CheckResult, exitCodeOf, resultOf, runCheck, runChecks, skippedResult } from './run-checks.ts';
@@ -65,11 +65,11 @@ async function runReadChecks(
   stopped: AbortSignal,
   print: (line: string) => Promise<void>,
 ): Promise<CheckResult[]> {
-  const endsAtMs = monotonicMs() + waitMs;
+  const endsAtMs = waitMs > 0 ? monotonicMs() + waitMs : undefined;
   for (let isFirst = true; ; isFirst = false) {
-    const results = await runChecks(checks, service, stopped);
+    const results = await runChecks(checks, service, stopped, endsAtMs);
     const failure = results.find(isFailure);
-    const remainingMs = endsAtMs - monotonicMs();
+    const remainingMs = (endsAtMs ?? 0) - monotonicMs();
     if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)
       await print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${failure.reason}`);
@@ -88,8 +88,6 @@ async function runWriteChecks(
   if (writes.length === 0) return [];
   if (failed) return writes.map((check) => skippedResult(check, `${failed.id} failed`));
   const results = await runChecks(writes, service, stop.stopped);
-  const reason = interruption(undefined, 'the time for cleaning up is over');
-  setTimeout(() => stop.abandon(reason), graceMs).unref();
   return [...results, await runCheck(cleanUp, service, stop.abandoned)];
 }
 

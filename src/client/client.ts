@@ -53,8 +53,8 @@ export interface Client
   send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<Answer>;
   /** Returns the request that `send` would send, without its credential. @throws UsageError as `send`. */
   preview(request: OperationRequest | RawRequest): HttpRequest;
-  /** Returns a client of the same service whose calls have these options by default. */
-  withOptions(options: CallOptions): Client;
+  /** Returns a client of the same service whose calls have these options by default. @param timeoutMs as in `CallLimits` */
+  withOptions(options: CallOptions, timeoutMs?: number): Client;
 }
 
 /** @param defaults the options of each call, unless the call has its own. */
@@ -105,7 +105,8 @@ export function createClient(service: ServiceOptions, defaults: CallOptions = {}
       const { headers, ...others } = prepareAny(request).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
     },
-    withOptions: (callOptions) => createClient(service, { ...defaults, ...callOptions }),
+    withOptions: (callOptions, timeoutMs = service.limits.timeoutMs) =>
+      createClient({ ...service, limits: { ...service.limits, timeoutMs } }, { ...defaults, ...callOptions }),
     saveStore: service.transport.saveStore,
   };
 }

@@ -29,19 +29,13 @@ async function examine(words: string, env: RunOptions['env'] = {}) {
 }
 
 const healthy = () => recordingServer({ '/pets': [] });
-const containing = (text: string) => expect.stringContaining(text);
 
 test('the embedded store passes without network checks, each after those that it needs', async () => {
   const { code, states } = await examine('--offline');
   expect(code).toBe(0);
-  expect(Object.entries(states)).toEqual([
-    ['config', 'pass'],
-    ['token', 'pass'],
-    ['binding', 'pass'],
-    ['reach/dns', 'skip'],
-    ['reach/connect', 'skip'],
-    ['reach/http', 'pass'],
-  ]);
+  expect(Object.entries(states).join(' ')).toBe(
+    'config,pass token,pass binding,pass reach/dns,skip reach/connect,skip reach/http,pass',
+  );
 });
 
 test('a service that answers passes with one request, and the source of its token is named', async () => {
@@ -126,6 +120,6 @@ test.each<
 ])('%s is a failure of the config, and nothing is sent', async (_, code, reason, words, env, config) => {
   const run = await examine(words, { ...openConfig(config).env, ...env });
   expect(run.code).toBe(code);
-  expect(run.findings.config).toMatchObject({ state: 'fail', reason: containing(reason) });
+  expect(run.findings.config).toMatchObject({ state: 'fail', reason: expect.stringContaining(reason) });
   expect(run.findings['reach/http']).toMatchObject({ state: 'skip', reason: 'config failed' });
 });

@@ -114,7 +114,7 @@ describe.concurrent('the wait for a deployment', () => {
   test.each<[condition: string, reason: RegExp, flags: readonly string[], spoil: Change]>([
     ['header x-commit=nope', /x-commit is old/, [], showing('old')],
     ['GET /nowhere', /\/nowhere: answered 404 Not Found/, ['--only', 'op/*'], showing('old')],
-    ['GET /version 200', /no answer within [\d.]+ s/, ['--timeout', '1s'], on('/version', () => 'hang')],
+    ['GET /version 200', /no answer within 1 s/, ['--timeout', '1m'], on('/version', () => 'hang')],
   ])(
     'a service that never meets %s is exit 7, when the wait is over: %s',
     async (condition, reason, flags, spoil) => {
@@ -134,6 +134,12 @@ test('without --wait, each look has a new connection: 10 before the checks, 10 a
   expect(isLook.filter(Boolean)).toHaveLength(20);
   expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   expect(timers.mock.calls.map(([, ms]) => ms)).toContain(600_000);
+});
+
+test('without a signal, the cleanup has the time of --max-time', async () => {
+  using timers = vi.spyOn(globalThis, 'setTimeout');
+  await smokeOf(showing('new'), ['--write', '--only', 'write/category', '--timeout', '20s']);
+  expect(timers.mock.calls.map(([, ms]) => ms)).not.toContain(10_000);
 });
 
 describe.concurrent('how an answer is judged', () => {
