@@ -47,10 +47,12 @@ export function readBoundContract(
 ): Contract | undefined {
   if (io.env[ownServerVariable]) return undefined;
   const scope = bindingScope(profile?.value, origin);
-  const { value: path, givenBy } = explain('contract');
+  const { value: path, givenBy, source } = explain('contract');
   if (path !== undefined) {
-    const bound = readContractFile(path, scope);
-    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, scope);
+    const variable = source === 'environment' ? givenBy : undefined;
+    const bound = readContractFile(path, scope, variable);
+    if (bound === undefined)
+      throw unusable(path, `there is no such file, and ${givenBy} names it`, scope, variable);
     if (bound.origin === origin) return bound;
   }
   const ofOrigin = bindingScope(undefined, origin);
@@ -62,23 +64,30 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /** Reads a contract, if the file exists. @throws InputError if it cannot be read or is not a contract. */
-function readContractFile(path: string, scope: BindingScope): Contract | undefined {
+function readContractFile(path: string, scope: BindingScope, variable?: string): Contract | undefined {
   try {
     // Most users have none, and an error takes time to make.
     if (!statSync(path, { throwIfNoEntry: false })) return undefined;
     const stored = parseJson(readTrusted(path)) as object as StoredContract;
-    if (stored?.version !== contractVersion) throw new Error('another version of this program wrote it');
+    if (typeof stored?.version !== 'number')
+      throw new Error(
+        `it is not a binding; if it is a description, \`petstore api bind ${shellWord(path)}\` makes one`,
+      );
+    if (stored.version !== contractVersion) throw new Error('another version of this program wrote it');
     const operations = new Map(stored.operations.map((operation) => [operation.id, operation]));
     return { ...stored, operations, missing: new Map(stored.missing) };
   } catch (error) {
-    throw unusable(path, systemReason(error), scope);
+    throw unusable(path, systemReason(error), scope, variable);
   }
 }
 
-function unusable(path: string, why: string, { flags }: BindingScope): InputError {
+/** @param variable the variable that names the file, if one does: it comes before what `api bind` stores. */
+function unusable(path: string, why: string, { flags }: BindingScope, variable?: string): InputError {
   return new InputError(
     `contract ${path}: ${why}`,
-    `bind again with \`petstore api bind <file or URL> ${flags}\`, or use the built-in contract with \`petstore api unbind ${flags}\``,
+    variable
+      ? `unset ${variable}, or let it name a binding of this version of petstore: see \`petstore help ci\``
+      : `bind again with \`petstore api bind <file or URL> ${flags}\`, or use the built-in contract with \`petstore api unbind ${flags}\``,
   );
 }
 

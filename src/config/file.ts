@@ -136,11 +136,14 @@ function requireTrusted(path: string, stats: Stats): void {
   const { uid, mode } = stats;
   const user = userId();
   if (user === undefined) return;
+  const refuse = (why: string, command: string) => {
+    const way = `check what it holds, then \`${command} ${shellWord(path)}\``;
+    throw new Error(`${why}, so none of it is used; ${way}`);
+  };
+  if (uid !== user && uid !== 0)
+    refuse(`it belongs to user ${uid}, and you are user ${user}`, `chown ${user}`);
   const access = `owner ${uid}, mode ${(mode & 0o777).toString(8).padStart(4, '0')}`;
-  if ((uid !== user && uid !== 0) || (mode & 0o022) !== 0)
-    throw new Error(
-      `others can write to it (${access}), so none of it is used; check what it holds, then \`chmod 600 ${shellWord(path)}\``,
-    );
+  if ((mode & 0o022) !== 0) refuse(`others can write to it (${access})`, 'chmod 600');
 }
 
 /** Returns the error for an unknown profile. @param givenBy the flag, variable or file that names it. */

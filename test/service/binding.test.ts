@@ -15,8 +15,8 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-function run(line: Line, address = 'http://service.test') {
-  return runCli(line, { env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_BASE_URL: address } });
+function run(line: Line, address = 'http://service.test', env = {}) {
+  return runCli(line, { env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_BASE_URL: address, ...env } });
 }
 
 /** The rows of a JSON table by operation. */
@@ -279,7 +279,7 @@ describe('the servers of a description', () => {
   });
 });
 
-test.each(['{"version": 6,', '{"version": 3}', '[]'])(
+test.each(['{"version": 6,', '{"version": 3}', '{"openapi": "3.0.3"}'])(
   'a stored contract that cannot be read stops each command, until it is unbound: %s',
   async (text) => {
     const path = join(folder, stored);
@@ -292,7 +292,10 @@ test.each(['{"version": 6,', '{"version": 3}', '[]'])(
       expect(refused.stderr).toContain(path);
     }
     expect(await readFile(path, 'utf8')).toBe(text);
-    expect(await run('api unbind')).toMatchObject({ code: 0 });
+    const env = { PETSTORE_CONTRACT: path };
+    expect(await run('pets list', undefined, env)).toMatchObject(failed(2, 'hint: unset PETSTORE_CONTRACT'));
+    const warning = expect.stringMatching(/^removed .*\.test\nwarning: PETSTORE_CONTRACT is set/);
+    expect(await run('api unbind', undefined, env)).toMatchObject({ code: 0, stderr: warning });
     expect(await run('api operations')).toMatchObject({ code: 0 });
   },
 );

@@ -61,7 +61,10 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
-  const warnings = warningsOfLoss(context, origin, contract.operations.size);
+  const warnings = [
+    ...warningsOfLoss(context, origin, contract.operations.size),
+    ...warningsOfVariable(context),
+  ];
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(io, scope, { ...contract, origin, basePath });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
@@ -107,6 +110,13 @@ function warningsOfLoss({ io, settings }: Context, origin: string, count: number
   }
 }
 
+/** Warns if a variable names a binding, which comes before the stored ones. */
+function warningsOfVariable({ settings }: Context): Notice[] {
+  const { source, givenBy } = settings.explain('contract');
+  if (source !== 'environment') return [];
+  return [['warning', `${givenBy} is set: the binding that it names comes before what is stored; unset it`]];
+}
+
 /** Removes the bindings for the base URL: that of the profile, and that of the origin. */
 export async function unbind(context: Context): Promise<Output> {
   requireOnline(context, 'api unbind');
@@ -118,7 +128,9 @@ export async function unbind(context: Context): Promise<Output> {
     if (await removeContract(io, scope)) removed.push(scope.name);
   const outcome =
     removed.length === 0 ? 'no binding is stored' : `removed the binding of ${removed.join(' and ')}`;
-  return { kind: 'nothing', notices: [['status', `${outcome}; ${baseUrl} has the built-in contract`]] };
+  const warnings = warningsOfVariable(context);
+  const status = warnings.length > 0 ? outcome : `${outcome}; ${baseUrl} has the built-in contract`;
+  return { kind: 'nothing', notices: [['status', status], ...warnings] };
 }
 
 /** @throws UsageError for the embedded store, which cannot be bound. */
