@@ -56,7 +56,7 @@ function labelledDetails(finding: Finding): [label: string, text: string][] {
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
-/** A finding, and the ids of the checks with this state and reason. A report shows it once. */
+/** A finding, and the ids of the checks with this state, reason and expectation. A report shows it once. */
 interface Cause {
   readonly finding: Finding;
   readonly ids: string[];
@@ -66,7 +66,7 @@ interface Cause {
 function causesOf(results: readonly CheckResult[]): Cause[] {
   const causes = new Map<string, Cause>();
   for (const result of checkStates.flatMap((state) => results.filter((each) => each.state === state))) {
-    const key = `${result.state} ${result.reason}`;
+    const key = [result.state, result.reason, result.expected].join(' ');
     const cause = causes.get(key) ?? { finding: result, ids: [] };
     cause.ids.push(result.id);
     causes.set(key, cause);
