@@ -1,11 +1,12 @@
 import { nouns } from '../api/nouns.ts';
 import { idParameter, type Operation } from '../api/operations.ts';
 import { isDeniedStatus, isMissingStatus, statusRule } from '../client/answer-table.ts';
-import { titleOrText } from '../client/read-answer.ts';
+import { isJsonType, readJson, titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
 import { tokenHeaderText } from '../config/credential.ts';
-import { CliError, exitCodes } from '../process/errors.ts';
+import { CliError, exitCodes, messageOf } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
+import type { Mask } from '../process/secrets.ts';
 import { countText, shorten } from '../process/text.ts';
 import {
   type AskOptions,
@@ -64,18 +65,30 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
   // A guessed id may belong to no record. A 404 of the service itself is then a correct answer.
   const isUnknownId = idParameter(operation) && status === 404 && attempts.at(-1)?.sender === 'service';
   const isSuccess = status >= 200 && status < 300;
-  if (isUnknownId || (isSuccess && hasContent(answer))) return pass(clause, detailsOf(answer));
-  const type = mediaType || 'a body without a content type';
+  const isJson = isJsonType(mediaType);
+  if (isUnknownId || (isSuccess && isJson && hasContent(answer))) return pass(clause, detailsOf(answer));
   const start = shorten(context.mask(titleOrText(text)).trim(), 200);
-  const body = text === '' ? 'no body' : `${type}: ${start}`;
+  const body = text === '' ? 'no body' : `${mediaType || 'no content type'}: '${start}'`;
   const { plural } = nouns[operation.noun];
-  const other = isSuccess ? `, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}` : '';
+  const missing = `not ${operation.isList ? 'a list of' : 'one of the'} ${plural}${isJson || text === '' ? '' : ' in JSON'}`;
+  const fault = isSuccess && isJson ? faultOfJson(answer, context.mask) : undefined;
+  const other = isSuccess ? `, ${fault ?? missing}` : '';
   return fail(`${clause} with ${body}${other}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
-    hint: isSuccess || isMissingStatus(status) ? otherHint : error?.details.hint,
+    hint: fault === undefined && (isSuccess || isMissingStatus(status)) ? otherHint : error?.details.hint,
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
     endsWait: isDeniedStatus(status),
   });
+}
+
+/** Returns why a body is not JSON, a clause: it may be cut short. */
+function faultOfJson(answer: CheckAnswer, mask: Mask): string | undefined {
+  try {
+    readJson(answer, mask);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /** Returns true if the body of an answer is a list or a record of the API. */

@@ -62,7 +62,14 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     '403 of a gateway',
     { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
-    /^listPets answered 403 Forbidden with text\/html: hi; no token was sent(; |$)/,
+    /^listPets answered 403 Forbidden with text\/html: 'hi'; no token was sent(; |$)/,
+  ],
+  ['429', refusal(429), 7, /^listPets answered 429 Too Many Requests with application/],
+  [
+    'text',
+    { headers: { 'content-type': 'text/plain' }, body: '[]' },
+    7,
+    /plain: '\[\]', not a .*s in JSON; no token/,
   ],
   ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request with application\/json: .*it says no/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content with no body, not a list of pets; no token/],
@@ -70,7 +77,7 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     '{"hello":1}',
     { body: { hello: 1 } },
     7,
-    /200 OK with application\/json: {"hello":1}, not a list of pets; no token/,
+    /200 OK with application\/json: '{"hello":1}', not a list of pets; no token/,
   ],
 ];
 

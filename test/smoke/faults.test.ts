@@ -46,9 +46,9 @@ const ofAnswer: Faults = {
   'answered 404 Not Found': refusing(404),
   'the content type is text/html|with text/html: .*, not a list of pets': (answer) =>
     asPage(answer, '<h1>Deploying</h1>'),
-  'is not JSON|with application/json: .*, not a list': (answer) =>
+  'is not JSON|with application/json: .*, the body is not valid JSON: .* too early; no': (answer) =>
     withBody(answer, String(answer.body).slice(0, 20)),
-  'the body is not JSON in UTF-8|not a list of pets': (answer) => ({
+  'the body is not JSON in UTF-8|the body is not UTF-8': (answer) => ({
     ...answer,
     body: Buffer.from('{"name":"B\xe4r"}', 'latin1'),
   }),
@@ -100,8 +100,8 @@ const others: Faults = {
     '/store/inventory/1',
     differing({ quantity: 99 }),
   ),
-  'error/not-found: answered 200 OK': unknownId((answer, { path }) => ({
-    ...withBody(answer, `{"id":${path.replace('/categories/', '')},"name":"Dogs"}`),
+  '^fail +error/not-found: answered 200 OK': on(/\/(\d{4,}|not-.*)$/, (answer, { path }) => ({
+    ...withBody(answer, `{"id":${/\d+/.exec(path) ?? 1},"name":"Dogs"}`),
     status: 200,
   })),
   'error/not-found: answered 500': unknownId(refusing(500)),
@@ -132,7 +132,7 @@ const others: Faults = {
   'op/getPet: answered 410 Gone, but listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
     withHeaders(withRefusal(answer, 410), { sunset }),
   ),
-  'reach/http: listPets answered 200 OK with text/html: Sign in, not a list of pets; no token was sent':
+  "reach/http: listPets answered 200 OK with text/html: 'Sign in', not a list of pets in JSON; no token was sent":
     toLogin,
   'reach/http: .*a redirect to https://login.example/.*; no token was sent':
     toLocation('https://login.example/'),
