@@ -70,6 +70,7 @@ async function runReadChecks(
     const results = await runChecks(checks, service, stopped, endsAtMs);
     const failure = results.find(isFailure);
     const remainingMs = (endsAtMs ?? 0) - monotonicMs();
+    if (waitMs > 0 && failure?.endsWait) await print(`--wait ends: ${failure.id} does not pass with time`);
     if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)
       await print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${failure.reason}`);
