@@ -178,7 +178,7 @@ test('globs select by id and by group; reach always runs; --dry-run lists them a
   expect(await ids('--only', 'op/getPet', '--expect', 'GET /pets 200')).toEqual([pet, 'expect/1']);
   expect(service.requests.length).toBe(before);
   const { stdout } = await run(['--dry-run', '--write', '--no-header']);
-  expect(stdout).toMatch(/^write\/category +createCategory +stable$/m);
+  expect(stdout).toMatch(/^write\/category +createCategory +stable$.*^write\/cleanup/ms);
 });
 
 test('a pattern that no check matches is exit 2 with the ids, and one of a check that does not run here is not', async () => {
@@ -186,7 +186,9 @@ test('a pattern that no check matches is exit 2 with the ids, and one of a check
     const { code, stdout, stderr } = await run([flag, 'op/listPet']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      new RegExp(`^error: ${flag} 'op/listPet': no check has this id\nhint: .* op/listPets, .* write/order`),
+      new RegExp(
+        `^error: ${flag} 'op/listPet': no check has this id\nhint: .* op/listPets, .* auth/missing, write/category, .* write/order`,
+      ),
     );
   }
   const others = ['tls/expiry', 'reach/version', 'write', 'expect/2'];

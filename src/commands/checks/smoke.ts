@@ -117,8 +117,8 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
 }
 
 /** Lists the checks that would run, with the operations that they are about. The check of --wait-for runs twice. */
-function toListRecords({ reads, writes }: SelectedChecks) {
-  return [...reads, ...writes].map(({ id, operation }) => ({
+function toListRecords({ reads, writes, cleanUp }: SelectedChecks) {
+  return [...reads, ...writes, ...(writes.length > 0 ? [cleanUp] : [])].map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
