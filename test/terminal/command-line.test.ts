@@ -54,6 +54,7 @@ test.each([
   ['pets --confirm x list', "pets list: unknown flag '--confirm'"],
   ['pets list --dry-run', "pets list: unknown flag '--dry-run'\nhint: see `petstore pets list --help`"],
   ['pets list --name Small mammals', "pets list: too many arguments: 'mammals'\nhint: see"],
+  ['smoke http://x', "smoke: too many arguments: 'http://x'\nhint: give the URL with --base-url"],
   ['pets list --quiet s3cret', 'pets list: too many arguments\nhint: see'],
   ['pets list -H X-Key: s3cret', 'pets list: too many arguments\nhint: see'],
   ['pets list -H X-Key: Bearer s3cret', 'pets list: too many arguments\nhint: see'],
