@@ -56,43 +56,34 @@ export async function runChecks(
       (result) => isFailure(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
     const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
-    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped, waitEndsAtMs));
+    const endsAtMs = check.isPrerequisite ? waitEndsAtMs : undefined;
+    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped, endsAtMs));
     else if (!results.has(id)) results.set(id, skippedResult(check, skipReason));
   }
   return [...results.values()];
 }
 
-/** The least time of a call of a prerequisite: the last look of a wait comes at its end. */
-const lastLookMs = 1000;
-
-/** Runs one check. Its parameters are those of `runChecks`. */
+/** Runs one check. @param stopped as for `runChecks` @param endsAtMs when its calls end, but the last look of a wait begins then */
 export async function runCheck(
   check: Check,
   service: ServiceUnderTest,
   stopped: AbortSignal,
-  waitEndsAtMs?: number,
+  endsAtMs?: number,
 ): Promise<CheckResult> {
   const attempts: Attempt[] = [];
   const startedMs = monotonicMs();
-  const endsAtMs = check.isPrerequisite ? waitEndsAtMs : undefined;
-  const findings = await check
-    .run(createCheckContext(service, stopped, attempts, endsAtMs))
-    .catch((error: unknown) => {
-      // A call that was cut off says nothing about the service.
-      const stopReason = stopReasonOf(stopped);
-      return stopReason === undefined ? findingOfError(error) : skip(stopReason);
-    });
+  const context = createCheckContext(service, stopped, attempts, endsAtMs);
+  const findings = await check.run(context).catch((error: unknown) => {
+    // A call that was cut off says nothing about the service.
+    const stopReason = stopReasonOf(stopped);
+    return stopReason === undefined ? findingOfError(error) : skip(stopReason);
+  });
   const faults = attempts.map(({ response }) => response && check.findFault?.(response, service.mask));
   const all = [findings, ...faults].flat().filter((finding) => finding !== undefined);
   return resultOf(check, all, service, attempts, monotonicMs() - startedMs);
 }
 
-/**
- * Makes the context of one check.
- *
- * @param attempts gets the attempts of its requests.
- * @param endsAtMs when the calls end. Each has `lastLookMs` at least.
- */
+/** Makes the context of one check. @param attempts gets the attempts of its requests @param endsAtMs as for `runCheck` */
 function createCheckContext(
   service: ServiceUnderTest,
   signal: AbortSignal,
@@ -103,11 +94,10 @@ function createCheckContext(
   const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).isOutage);
   const afterAttempt = (attempt: Attempt) => void attempts.push(attempt);
   const options = { signal, isFinalStatus: isFinal, afterAttempt };
-  const openClient = () => {
-    const { timeoutMs } = service.client.limits;
-    const leftMs = Math.max(endsAtMs - monotonicMs(), lastLookMs);
-    return service.client.withOptions(options, Math.min(timeoutMs, leftMs));
-  };
+  const { limits, contract, withOptions } = service.client;
+  // Each call has a second at least.
+  const leftMs = () => Math.min(limits.timeoutMs, Math.max(endsAtMs - monotonicMs(), 1000));
+  const openClient = () => withOptions(options, leftMs());
   const send = async (request: OperationRequest | RawRequest, { isFinalStatus }: AskOptions) => {
     const isFinalToo = (status: number) => isFinal(status) || isFinalStatus?.(status) === true;
     return withContent(await openClient().send(request, { isFinalStatus: isFinalToo }));
@@ -115,7 +105,7 @@ function createCheckContext(
   return {
     ...service,
     signal,
-    gets: getsOf(service.client.contract),
+    gets: getsOf(contract),
     client: openClient(),
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { headers } = options;

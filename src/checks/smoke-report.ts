@@ -188,11 +188,7 @@ export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeRe
 
 function testCase(result: CheckResult): string {
   const { id, elapsedMs } = result;
-  const values = {
-    name: id,
-    classname: `petstore.smoke.${groupOf(id)}`,
-    time: seconds(elapsedMs),
-  };
+  const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: seconds(elapsedMs) };
   return `    <testcase${attributes(values)}>${testResult(result)}</testcase>`;
 }
 

@@ -205,12 +205,7 @@ function judgeSettled(
   const isStated = status === undefined || message.startsWith(`the answer is ${status}`);
   const answered = isStated ? '' : `answered ${statusText(status)}: `;
   const suffix = isWritten ? `, although the ${name} was written` : '';
-  throw new FindingError(
-    fail(`${step}: ${answered}${message}${suffix}`, {
-      ...details,
-      operation,
-    }),
-  );
+  throw new FindingError(fail(`${step}: ${answered}${message}${suffix}`, { ...details, operation }));
 }
 
 /**

@@ -49,10 +49,9 @@ export function readBoundContract(
   const scope = bindingScope(profile?.value, origin);
   const { value: path, givenBy, source } = explain('contract');
   if (path !== undefined) {
-    const variable = source === 'environment' ? givenBy : undefined;
-    const bound = readContractFile(path, scope, variable);
-    if (bound === undefined)
-      throw unusable(path, `there is no such file, and ${givenBy} names it`, scope, variable);
+    const named = { ...scope, variable: source === 'environment' ? givenBy : undefined };
+    const bound = readContractFile(path, named);
+    if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, named);
     if (bound.origin === origin) return bound;
   }
   const ofOrigin = bindingScope(undefined, origin);
@@ -64,7 +63,7 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /** Reads a contract, if the file exists. @throws InputError if it cannot be read or is not a contract. */
-function readContractFile(path: string, scope: BindingScope, variable?: string): Contract | undefined {
+function readContractFile(path: string, scope: HintScope): Contract | undefined {
   try {
     // Most users have none, and an error takes time to make.
     if (!statSync(path, { throwIfNoEntry: false })) return undefined;
@@ -77,12 +76,14 @@ function readContractFile(path: string, scope: BindingScope, variable?: string):
     const operations = new Map(stored.operations.map((operation) => [operation.id, operation]));
     return { ...stored, operations, missing: new Map(stored.missing) };
   } catch (error) {
-    throw unusable(path, systemReason(error), scope, variable);
+    throw unusable(path, systemReason(error), scope);
   }
 }
 
-/** @param variable the variable that names the file, if one does: it comes before what `api bind` stores. */
-function unusable(path: string, why: string, { flags }: BindingScope, variable?: string): InputError {
+/** What a hint names: the flags of a binding, or the variable that names its file and comes before what `api bind` stores. */
+type HintScope = Pick<BindingScope, 'flags'> & { readonly variable?: string | undefined };
+
+function unusable(path: string, why: string, { flags, variable }: HintScope): InputError {
   return new InputError(
     `contract ${path}: ${why}`,
     variable

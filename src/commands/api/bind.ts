@@ -61,10 +61,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
-  const warnings = [
-    ...warningsOfLoss(context, origin, contract.operations.size),
-    ...warningsOfVariable(context),
-  ];
+  const warnings = warningsOfLoss(context, origin, contract.operations.size);
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(io, scope, { ...contract, origin, basePath });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
@@ -82,7 +79,8 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ...remarksOfDefaults(matches, contract),
     ...remarksOfFields(matches),
   ];
-  const ending = { notices: [status, ...remarks, ...warnings], error: tieError(matches) };
+  const notices = [status, ...remarks, ...warnings, ...warningsOfVariable(context)];
+  const ending = { notices, error: tieError(matches) };
   // A table would only repeat the built-in contract.
   return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
