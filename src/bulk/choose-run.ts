@@ -37,7 +37,7 @@ export async function chooseRun(
   if (id !== undefined && undone !== undefined && named && !isOpen(named))
     throw new UsageError(
       `undo ${id}: this run is itself an undo, of run ${undone}, and cannot be undone`,
-      `apply the file of run ${undone} again`,
+      `apply its values again: \`petstore runs show ${undone}\` lists them`,
     );
   // An undo goes on as the undo of its run.
   const run = undone === undefined ? named : requireRun(list, undone);
@@ -52,7 +52,7 @@ export async function chooseRun(
   if (!isSameTarget(header.target, target))
     throw new UsageError(
       `run ${run.id} wrote to ${targetName(header.target)}, and this command goes to another service`,
-      'give the --profile, the --base-url or --offline of that run, and its tenant if it had one',
+      `give the --profile${header.profile === undefined ? '' : ` ${header.profile}`}, the --base-url or --offline of that run, and its tenant if it had one`,
     );
   requireSameService(run, context.settings, await context.contract());
   const refusal = verb === 'resume' ? resumeErrorOf(context, list, run) : undoErrorOf(context, run);

@@ -35,7 +35,8 @@ const pull = verb({
         'name a service with --profile or --base-url',
       );
     const file = to === undefined ? storeFile(context, 'offline pull') : resolve(io.cwd, to);
-    if (to === undefined) await confirmDestruction(context, 'replace the embedded store');
+    const what = `replace the embedded store by the records of ${settings.baseUrl}`;
+    if (to === undefined) await confirmDestruction(context, what);
     else requireNew(file, to);
     const client = await context.client();
     const records = await pullRecords(client);

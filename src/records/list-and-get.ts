@@ -107,6 +107,8 @@ async function watchRecords(access: RecordAccess, options: WatchOptions): Promis
     }
   } catch (error) {
     if (!end.signal.aborted) throw error;
+    // The terminal has written ^C.
+    void io.stdout.write('\n').catch(() => {});
     return { kind: 'nothing', exitCode: end.signal.reason.exitCode };
   } finally {
     release();

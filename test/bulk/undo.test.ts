@@ -161,7 +161,7 @@ test('undo sets back what the last run wrote, and only that', async () => {
     code: 2,
     error: {
       message: 'undo r2: this run is itself an undo, of run r1, and cannot be undone',
-      hint: 'apply the file of run r1 again',
+      hint: 'apply its values again: `petstore runs show r1` lists them',
     },
   });
   expect(shop.writes()).toEqual([]);

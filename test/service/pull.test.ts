@@ -60,7 +60,7 @@ test('pull asks before it replaces the embedded store, and before its first requ
   requests = [];
   const text = readFileSync(shop.file, 'utf8');
   expect(await run('offline pull')).toMatchObject(
-    failed(2, /replace the embedded store: this needs a confirmation.*\n.*--yes/),
+    failed(2, /replace the embedded store by .*: this needs a confirmation.*\n.*--yes/),
   );
   expect(requests).toEqual([]);
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
