@@ -165,14 +165,14 @@ test.concurrent('--watch prints the table again with its time, and exits 130 at 
   expect([code, stderr]).toEqual([130, '']);
   const [, first = '', second = ''] = screens;
   expect(first).toMatch(/^pets of http:\S+ at \d\d:\d\d:\d\d, every 1 s\n┌.*Bella.*┘\n$/s);
-  expect(second).toMatch(/^pets of .*Max.*┘\n$/s);
+  expect(second).toMatch(/^pets of .*Max.*┘\n\n$/s);
 });
 
 test.concurrent('a failed poll prints its cause below the table, and the next poll comes', async () => {
   const { screens } = await watch([{ body: [bella] }, { status: 500 }, { body: [max] }], 'Max');
   expect(screens[1]).toMatch(/Bella.*┘\n\d\d:\d\d:\d\d: .*500.*\n$/s);
   // The cause is gone.
-  expect(screens[2]).toMatch(/^pets of .*Max.*┘\n$/s);
+  expect(screens[2]).toMatch(/^pets of .*Max.*┘\n\n$/s);
 });
 
 test.concurrent('a name that could not be looked up is looked up again in the next poll', async () => {
