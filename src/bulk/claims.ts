@@ -176,7 +176,10 @@ function claimOfUndoneRow(id: string, undoneRow: RunRow, row: RunRow): Outcome |
     return undefined;
   if (state === 'applied')
     return { kind: 'failed', reason: { code: 'no_id', message: 'no answer gave the id of its record' } };
-  const message = `it is unknown whether run ${id} wrote this record: \`petstore resume ${id}\` may find out if no undo of it has begun; else look at the record, then settle the row in that run`;
+  // No reading finds what a create has made.
+  const isFound = undoneRow.intent.kind !== 'create';
+  const first = isFound ? `\`petstore resume ${id}\` may find out if no undo of it has begun; else ` : '';
+  const message = `it is unknown whether run ${id} wrote this record: ${first}look at the record, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };
   return { kind: 'failed', reason: { code: 'not_settled', message, isTransient: true, waitsFor } };
 }
