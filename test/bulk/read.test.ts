@@ -35,6 +35,7 @@ const issuesOf = ({ invalid }: CountInput) => invalid.map(({ line, message }) =>
 
 const idRule = 'must be a whole number from 0 to 9223372036854775807';
 const quantityRule = 'must be a whole number from 0 to 9007199254740991';
+const signedRule = /^4: expected 'x': must be a whole number with or without a sign/;
 const json = { name: 'a.json' };
 const lines = { name: 'a.jsonl' };
 const skipping = { skipInvalid: true };
@@ -141,7 +142,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ['{"petId":1,"quantity":5,"quantity":5}\n', ['1: the key quantity occurs twice'], lines],
   // Excel's line, empty rows and spaces keep the numbers of lines.
   ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6: quantity 'x': ${quantityRule}`]],
-  ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [expect.stringMatching(/^4: expected 'x': .* a sign/)]],
+  ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [expect.stringMatching(signedRule)]],
   ['petId,quantity\n1,−3\n', [`2: quantity '−3': ${quantityRule}`]],
   ['petId,quantity\n1,2\n3,4\n1,5\n1,2\n', [2, 4].map((line) => `${line}: line 2 and line 4 are for pet 1`)],
   ['petId;quantity\n1;1.23\n2;1234.567\n3;0.123\n', issuesIn('quantity', 2, 3, 4), { thousands: '.' }],

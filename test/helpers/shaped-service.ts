@@ -163,12 +163,7 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
       ...(!shape.hasIdInBody && { put: update }),
     };
   }
-  return {
-    openapi: '3.1.0',
-    info: { title: 'shaped', version: '1' },
-    paths,
-    components: { schemas },
-  };
+  return { openapi: '3.1.0', info: { title: 'shaped', version: '1' }, paths, components: { schemas } };
 }
 
 /** The schema of an answer that was made with a mark in place of each record. */

@@ -279,7 +279,7 @@ describe('the servers of a description', () => {
   });
 });
 
-test.each(['{"version": 6,', '{"version": 3}', '{"openapi": "3.0.3"}'])(
+test.each(['{"version": 6,', '{"version": 3}', '[]', '{"openapi": "3.0.3"}'])(
   'a stored contract that cannot be read stops each command, until it is unbound: %s',
   async (text) => {
     const path = join(folder, stored);
