@@ -14,7 +14,7 @@ import {
 import { requireSameService } from './same-service.ts';
 import { readSessionRuns } from './session-runs.ts';
 
-// A delivery adds to counts, so it is booked once. The header of each of its runs has its number.
+// What is written only once: a delivery, by its number, and a create, by its file. While a run of it is open, no other one begins.
 
 /**
  * Checks that every other run of the delivery is finished, because until then it is not certain what that run has booked. Another

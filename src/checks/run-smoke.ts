@@ -65,11 +65,11 @@ async function runReadChecks(
   stopped: AbortSignal,
   print: (line: string) => Promise<void>,
 ): Promise<CheckResult[]> {
-  const endsAtMs = waitMs > 0 ? monotonicMs() + waitMs : undefined;
+  const endsAtMs = monotonicMs() + waitMs;
   for (let isFirst = true; ; isFirst = false) {
-    const results = await runChecks(checks, service, stopped, endsAtMs);
+    const results = await runChecks(checks, service, stopped, waitMs > 0 ? endsAtMs : undefined);
     const failure = results.find(isFailure);
-    const remainingMs = (endsAtMs ?? 0) - monotonicMs();
+    const remainingMs = endsAtMs - monotonicMs();
     if (waitMs > 0 && failure?.endsWait) await print(`--wait ends: ${failure.id} does not pass with time`);
     if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)

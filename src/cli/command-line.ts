@@ -160,10 +160,8 @@ const guardedFlags = ['--yes', '--again', '--allow-zero'];
 function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const name = commandName(path);
   const seeHelp = `see \`${name} --help\``;
-  if (problem?.kind !== 'unknown-flag') {
-    const isUrl = /^too many arguments: \W*https?:/.test(problem?.message ?? '');
-    return new UsageError(`${name}: ${problem?.message}`, isUrl ? 'give the URL with --base-url' : seeHelp);
-  }
+  if (problem?.kind !== 'unknown-flag')
+    return new UsageError(`${name}: ${problem?.message}`, problem?.hint ?? seeHelp);
   const [flagName = '', ...values] = problem.word.split('=');
   // The value of an unknown flag may be a token.
   const sentence = `${name}: unknown flag '${flagName}${values.length > 0 ? '=…' : ''}'`;

@@ -63,8 +63,11 @@ function findProblem(
       const [word = ''] = /(?<=').*(?=')/s.exec(error.message) ?? [];
       return { kind: 'unknown-flag', word };
     }
-    if (error.code === 'commander.excessArguments')
-      return { kind: 'wrong-word', message: `too many arguments${strayWord(parser, rest)}` };
+    if (error.code === 'commander.excessArguments') {
+      const stray = strayWord(parser, rest);
+      const hint = /^: \W*https?:/.test(stray) ? 'give the URL with --base-url' : undefined;
+      return { kind: 'wrong-word', message: `too many arguments${stray}`, hint };
+    }
     const message = error.message.replace('error: ', '').replace(/option '.*?(--[\w-]+).*?'/g, '$1');
     if (error.code !== 'commander.optionMissingArgument') return { kind: 'wrong-word', message };
     const [name = ''] = message.split(' ');

@@ -93,7 +93,7 @@ export interface ParsedLine {
 
 /** What is wrong with the flags and arguments of a line. `word` has the value after `=`, if any. */
 export type LineProblem =
-  | { readonly kind: 'wrong-word'; readonly message: string }
+  | { readonly kind: 'wrong-word'; readonly message: string; readonly hint?: string | undefined }
   | { readonly kind: 'unknown-flag'; readonly word: string };
 
 export async function loadCommand(command: Command | Unloaded): Promise<Command> {

@@ -93,10 +93,10 @@ function numberHint(text: string, { thousands, decimal }: NumberNotation): strin
   if (pointAfterIt) return `give ${asThousands} --decimal ${pointAfterIt}`;
   const [point] = /(?<=^[+-]?\d{1,3})[.,](?=\d{3}$|0+$)/.exec(text.trim()) ?? [];
   const ways = [
-    asThousands && `${asThousands} if it separates thousands`,
-    point && `--decimal ${point} if a fraction follows it`,
+    ...(asThousands ? [`${asThousands} if it separates thousands`] : []),
+    ...(point ? [`--decimal ${point} if a fraction follows it`] : []),
   ];
-  return ways.some(Boolean) ? `give ${ways.filter(Boolean).join(', or ')}` : undefined;
+  return ways.length > 0 ? `give ${ways.join(', or ')}` : undefined;
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {

@@ -65,7 +65,7 @@ export class Stop {
     setTimeout(() => (this.signal ? this.end(this.signal) : this.abandon()), graceMs).unref();
   }
 
-  abandon(reason: CliError = this.stopped.reason): void {
+  private abandon(reason: CliError = this.stopped.reason): void {
     this.abandoning.abort(reason);
   }
 

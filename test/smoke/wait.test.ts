@@ -73,6 +73,7 @@ describe.concurrent('the wait for a service', () => {
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
     const run = await smokeOf(refusing(status), waitForNew);
     expect(run.code).toBe(4);
+    expect(run.stderr).not.toContain('waiting');
     expect(run.stderr).toMatch(/^--wait ends: reach\/http does not pass with time\n/);
     expect(run.ids('fail')).toEqual(['reach/http']);
   });

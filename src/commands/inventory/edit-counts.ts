@@ -82,9 +82,11 @@ async function parseEdited(
   const refused = input.rows.flatMap(({ line, id }) => {
     if (!counts.has(id)) return { line, message: `pet ${id} was not among these counts` };
     const shown = originalLabels.get(id) ?? [];
-    const isChanged = (label: string | undefined, at: number) =>
-      (label ?? shown[at]) !== (shown[at] ?? label);
-    return labels.get(id)?.some(isChanged) ? { line, message: 'only the quantity can be changed here' } : [];
+    // A column that somebody has taken out changes nothing.
+    const isChanged = labels.get(id)?.some((label, at) => {
+      return label !== undefined && shown[at] !== undefined && label !== shown[at];
+    });
+    return isChanged ? { line, message: 'only the quantity can be changed here' } : [];
   });
   // Two rows of one pet have its id. Their message has the numbers of their lines.
   const toFault = ({ line, id, message }: Pick<InvalidRecord, 'line' | 'id' | 'message'>) =>
