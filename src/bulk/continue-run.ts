@@ -89,6 +89,6 @@ function nothingOutput(
     text: '',
     data: mode === 'write' ? toRunJson(ended ?? run) : [],
     notices,
-    error: ended && runErrorOf(ended),
+    error: ended && runErrorOf(ended, undefined, `see its rows with \`petstore runs show ${ended.id}\``),
   };
 }

@@ -15,6 +15,7 @@ type OfferKind =
   | 'pet'
   | 'profile'
   | 'run'
+  | 'setting'
   | 'sort'
   | 'status';
 

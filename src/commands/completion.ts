@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
-import { completionOf, type Offer, offersText, readTable } from '../cli/command-words.ts';
+import { completionOf, meaningOfLine, type Offer, offersText, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, actionOf, type ParsedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/lists/read-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
+import { isSettingKey, keyRules } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { parseChoice } from '../process/errors.ts';
@@ -59,10 +60,12 @@ const lookUpPatienceMs = 300;
  */
 export async function complete(context: Context, line: ParsedLine, words: readonly string[]): Promise<void> {
   const { io } = context;
-  const { offers: kind, stem } = completionOf(readTable(join(io.packageDir, 'dist')), words);
+  const table = readTable(join(io.packageDir, 'dist'));
+  const { offers: kind, stem } = completionOf(table, words);
   const current = words.at(-1) ?? '';
   if (typeof kind !== 'string') return io.stdout.write(offersText(kind, stem, current));
-  const cursor = { ...line, prefix: current.slice(stem.length) };
+  const { operands } = meaningOfLine(table, words.slice(0, -1));
+  const cursor = { ...line, operands, prefix: current.slice(stem.length) };
   // A completion reports no errors. It offers only the values that arrive in time.
   const values = await withinLimits({ limitMs: lookUpPatienceMs }, async () =>
     lookUps[kind as LookUpKind](context, cursor),
@@ -75,6 +78,8 @@ export async function complete(context: Context, line: ParsedLine, words: readon
 }
 
 interface Cursor extends ParsedLine {
+  /** The arguments before the cursor. */
+  readonly operands: readonly string[];
   /** The typed part of the value at the cursor. */
   readonly prefix: string;
 }
@@ -90,6 +95,10 @@ const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) =>
         ...(await Promise.all([readAllRecords(context, 'listOrders'), readAllRecords(context, 'listPets')])),
       ),
     run: runOffers,
+    setting: async (context, { operands: [key = ''] }) =>
+      key === 'profile'
+        ? profileOffers(context)
+        : toOffers((isSettingKey(key) && keyRules[key].choices) || []),
     field: fieldOffers,
     // `-name` sorts the other way.
     sort: (context, cursor) => fieldOffers(context, cursor, cursor.prefix.startsWith('-') ? '-' : ''),

@@ -51,7 +51,7 @@ const set = verb({
   ],
   args: {
     key: argument('<key>', 'the key to set', { offers: keyNames }),
-    value: argument('<value>', 'its new value'),
+    value: argument('<value>', 'its new value', { offers: 'setting' }),
   },
   async run({ io, flags: { profile } }, { key: name, value }) {
     if (name === 'profile') {

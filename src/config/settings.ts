@@ -206,7 +206,7 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
 /**
  * Chooses the profile of this command, or the embedded store. If both a base URL and the embedded store are named, the source of
  * higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, that is an error, because the
- * target of a write would be a guess. A profile that the config names does not apply to a base URL of another origin.
+ * target of a write would be a guess; so it is with `--offline` and `--profile` of a service. A profile that the config names does not apply to a base URL of another origin.
  */
 function chooseProfile(
   flags: SettingFlags,
@@ -217,20 +217,29 @@ function chooseProfile(
   const offlineFlag = { value: offlineProfile, source: 'flag', givenBy: '--offline' } as const;
   const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
   const [url, ...otherUrls] = validSettings(values, 'base-url');
-  if (!url || isInConfig(url)) return { profile: selection, offline };
+  if (!url || isInConfig(url)) {
+    const service = url?.source === 'profile' ? selection : undefined;
+    return { profile: selection, offline, contradiction: contradictionOf(offline, service) };
+  }
   const configuredUrl = otherUrls.find(isInConfig);
   const isElsewhere = configuredUrl && originOf(configuredUrl) !== originOf(url);
   const profile = selection?.source === 'config' && isElsewhere ? undefined : selection;
   if (!offline || rankOf(offline) < rankOf(url)) return { profile, offline };
-  const contradiction =
-    offline.source === url.source
-      ? new UsageError(
-          `${offline.givenBy} and ${url.givenBy} contradict each other: one names the embedded store, the other a service`,
-          'give one of them',
-          usageCodeOf(offline),
-        )
-      : undefined;
+  const contradiction = contradictionOf(offline, url);
   return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };
+}
+
+/** Returns the error if one source names both the embedded store and a service. */
+function contradictionOf(
+  offline: ProfileChoice | undefined,
+  service: Pick<Setting<string>, 'source' | 'givenBy'> | undefined,
+): UsageError | undefined {
+  if (!offline || offline.source !== service?.source) return undefined;
+  return new UsageError(
+    `${offline.givenBy} and ${service.givenBy} contradict each other: one names the embedded store, the other a service`,
+    'give one of them',
+    usageCodeOf(offline),
+  );
 }
 
 /**

@@ -64,6 +64,9 @@ test('a record that can never be read does not keep a run open', async () => {
   shop.misbehave = undefined;
   await shop.run('runs settle r1 4 --as failed');
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
+  expect(await shop.run('resume')).toMatchObject(
+    failed(3, 'hint: see its rows with `petstore runs show r1`'),
+  );
 });
 
 stories({

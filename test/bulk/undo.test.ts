@@ -114,8 +114,7 @@ stories({
     answering({ 1: 422 }),
     ['inventory apply later.csv --yes', '1: failed 1'],
     healed,
-    ['undo --yes', '0:', 'run r2 has written nothing: nothing is left to do; the last other run is r1'],
-    ['undo --yes', '0:', 'nothing is left to do; the last other run is r1 (stock.csv)'],
+    ['undo --yes', '0:', /r2 has written nothing: .+; the last other run is r1 \(stock.csv\)/],
     counts(6),
   ],
   'an undo that was stopped goes on, and never takes an older run': [

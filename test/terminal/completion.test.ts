@@ -66,6 +66,7 @@ const offered: readonly (readonly [line: string, words: readonly string[], only?
   ['petstore api request P', ['PATCH', 'POST', 'PUT'], 'only'],
   ['petstore help e', ['environment', 'exit-codes'], 'only'],
   ['petstore pets list -o js', ['json', 'jsonl'], 'only'],
+  ['petstore config set etags ', ['false', 'true'], 'only'],
   ['petstore pets list --s', ['--sort', '--status'], 'only'],
 ];
 

@@ -113,13 +113,8 @@ test('--profile puts a value into a profile', async () => {
 });
 
 test('get prints the bare value that a command would use', async () => {
-  config.write({
-    profile: 'p',
-    profiles: { p: { color: 'never' } },
-    timeout: '9s',
-    retries: 0,
-    output: 'csv',
-  });
+  const p = { color: 'never' };
+  config.write({ profile: 'p', profiles: { p }, timeout: '9s', retries: 0, output: 'csv' });
   for (const [words, stdout] of [
     ['color', 'never\n'],
     ['timeout --timeout 1s', '1s\n'],

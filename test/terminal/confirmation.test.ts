@@ -25,7 +25,6 @@ test.each([
   ['pets delete 5 --profile staging --yes', ['DELETE /pets/5']],
   ['inventory set 5 2 --profile prod --confirm prod', ['PUT /store/inventory/5']],
   ['pets delete 5 --profile prod --dry-run', []],
-  ['inventory set 5 2 --profile prod --offline', []],
 ])('%s asks nobody, and writes %j', async (line, writes) => {
   await using server = await service();
   const { code, stderr } = await runTyping(line.split(' '), [], withProfiles(server));

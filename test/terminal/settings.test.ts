@@ -20,6 +20,8 @@ async function explain(flags = '', env: Env = {}): Promise<Record<string, unknow
 }
 
 const list = 'pets list --offline';
+const address = { PETSTORE_BASE_URL: 'http://a' };
+const p = { 'base-url': 'http://a' };
 
 describe('a value comes from', () => {
   test('a flag, else the environment, the profile, the top level, and last the default', async () => {
@@ -92,9 +94,11 @@ test.each([
   ['--base-url http://a\\.b', "--base-url 'http://a\\.b': must not contain spaces, controls or backslashes"],
   ['--base-url ', "--base-url '': must begin with http:// or https://"],
   ['--profile oflin', "--profile: there is no profile 'oflin'\nhint: see `petstore profile list`"],
+  ['--offline --profile p', `--offline and --profile ${contradict}`],
   ['--offline --base-url http://a', `--offline and --base-url ${contradict}`],
   ['--profile offline --base-url http://a', `--profile and --base-url ${contradict}`],
 ])('%s is a usage error', async (flags, message) => {
+  config.write({ profiles: { p } });
   const { code, stderr } = await config.run(`pets list ${flags}`);
   expect(code).toBe(2);
   expect(stderr.startsWith(`error: ${message}`), stderr).toBe(true);
@@ -176,14 +180,13 @@ test.each(['', ' \n', '\ufeff'])(
   },
 );
 
-const address = { PETSTORE_BASE_URL: 'http://a' };
-
 test.each<readonly [flags: string, env: Env, content: object, offline: readonly [boolean, string | null]]>([
   ['--offline', address, {}, [true, '--offline']],
   ['--profile offline', address, {}, [true, '--profile']],
   ['--base-url http://a', { PETSTORE_PROFILE: 'offline' }, {}, [false, null]],
   ['', {}, { profile: 'offline', 'base-url': 'http://top' }, [true, '<path>']],
   ['', address, { profile: 'offline' }, [false, null]],
+  ['--offline', { PETSTORE_PROFILE: 'p' }, { profiles: { p } }, [true, '--offline']],
 ])('with %j, %j and the config %j the embedded store is chosen: %j', async (flags, env, content, offline) => {
   config.write(content);
   const [isChosen, origin] = offline;
