@@ -3,7 +3,7 @@ import { type Doubt, doubtOf, type Outcome, type Row } from '../writes/row.ts';
 import { runsOfDelivery } from './deliveries.ts';
 import { type RunList, readLog, runsOnTarget } from './list-runs.ts';
 import { type Run, runKinds } from './run.ts';
-import { findRow, idOfRow, isLeft, isPerhapsWritten, isTakenBack, type RunRow, rowName } from './run-row.ts';
+import { findRow, idOfRow, isLeft, isPerhapsWritten, needsPlan, type RunRow, rowName } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may decide rows of a run, whatever the records show. Such an outcome is a claim.
@@ -109,6 +109,11 @@ async function findShared(list: RunList, other: Run, rows: readonly RunRow[]): P
   });
 }
 
+/** Returns true if an undo has taken back a row. @param undoRow the row of the undo, if it has one. */
+function isTakenBack(undoRow: Pick<RunRow, 'state'> | undefined): boolean {
+  return undoRow?.state.kind === 'applied' || undoRow?.state.kind === 'unchanged';
+}
+
 /**
  * Returns the number of the plan that chose what an uncertain row writes, or the value that an undo takes back. Returns undefined if
  * no later plan matters: `resume` of a run that sets is refused once there is one, and no other certain row replaces a value.
@@ -177,7 +182,7 @@ function claimOfUndoneRow(id: string, undoneRow: RunRow, row: RunRow): Outcome |
   if (state === 'applied')
     return { kind: 'failed', reason: { code: 'no_id', message: 'no answer gave the id of its record' } };
   // No reading finds what a create has made.
-  const isFound = undoneRow.intent.kind !== 'create';
+  const isFound = needsPlan(undoneRow) && undoneRow.intent.kind !== 'create';
   const first = isFound ? `\`petstore resume ${id}\` may find out if no undo of it has begun; else ` : '';
   const message = `it is unknown whether run ${id} wrote this record: ${first}look at the record, then settle the row in that run`;
   const waitsFor = { run: id, row: rowName(undoneRow) };

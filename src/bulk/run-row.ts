@@ -79,11 +79,6 @@ export function failureOf({
   return state.kind === 'failed' || state.kind === 'unknown' ? state : undefined;
 }
 
-/** Returns true if an undo has taken back a row. @param undoRow the row of the undo, if it has one. */
-export function isTakenBack(undoRow: Pick<RunRow, 'state'> | undefined): boolean {
-  return undoRow?.state.kind === 'applied' || undoRow?.state.kind === 'unchanged';
-}
-
 /** Returns true if a row is left for `resume`: it has no outcome, or it failed for a transient reason. */
 export function isLeft({ state }: Pick<RunRow, 'state'>): boolean {
   if (state.kind === 'failed') return state.reason.isTransient === true;

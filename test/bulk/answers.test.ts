@@ -120,6 +120,9 @@ test('a service that adds instead of setting stops the run at its first row', as
   expect(report).toMatchObject({ code: 6, failed: 1, unknown: 1, unprocessed: 2 });
   expect(report.error?.message).toMatch(/was -100 before, 102 was sent, and it is 2 now/);
   expect(report.error).not.toMatchObject({ retryable: true });
+  expect((await shop.run('undo r1 --dry-run')).stderr).toContain(
+    'run r1 wrote this record: look at the record',
+  );
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 0, failed: 1 });
   expect([...shop.stock.values()]).toEqual([1, 2, 100, 100]);
   expect(
