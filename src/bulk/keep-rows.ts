@@ -65,7 +65,7 @@ export function createRowKeeper(journal: Journal, options: KeeperOptions): Sessi
   /** The index of the first row of the plan that no mark has named. */
   let unmarkedFrom = 0;
   let waitingEvents: Extract<RunEvent, { kind: 'outcome' }>[] = [];
-  /** The outcome of a row that was applied, since the embedded store could not be saved: the changes in memory are lost. */
+  /** The outcome of each applied row once the embedded store could not be saved: its change in memory is lost. */
   let unsaved: Outcome | undefined;
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;

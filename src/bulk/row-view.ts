@@ -218,7 +218,7 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Describes a row that failed or is unknown: `line 7, pet 42: …`. The lines of an edit were others in the editor, below comments. */
+/** Describes a row that failed or is unknown: `line 7, pet 42: …`. An edit has no place: its lines had other numbers in the editor. */
 export function failureText({ line, id, state }: RunRow, { kind, noun, format }: RunHeader): string {
   const place = kind === 'edit' ? [] : [recordPlace(format, line)];
   const name = id === undefined ? [] : [`${rowTerms(noun).subject} ${id}`];

@@ -91,7 +91,7 @@ export async function startRun(
     if (lastRun && isShared && isOpen(lastRun))
       await context.notice(
         'warning',
-        `run ${lastRun.id} (${runName(lastRun.header)}) is not finished; what is left: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
+        `run ${lastRun.id} (${runName(lastRun.header)}) is not finished; to see what is left, run: ${followUpCommand(context, ['runs', 'show', lastRun.id])}`,
       );
   }
   // Awaited, because the lock is released at the end of this function.

@@ -43,7 +43,7 @@ export function createReadChecks({ contract, baseUrl, waitFor, expect }: CheckSu
       run: (context: CheckContext) => checkCondition(context, condition),
     })),
   ];
-  // Each answer must come from the deployment that `--wait-for` names. For the checks of the way, reach/version sees to that.
+  // Each answer must come from the deployment that `--wait-for` names. The checks of reach leave that to reach/version.
   const findFault: Check['findFault'] = (answer, mask) =>
     waitFor.map((condition) => headerDifference(condition, answer, mask)).find(Boolean);
   return [
@@ -55,7 +55,7 @@ export function createReadChecks({ contract, baseUrl, waitFor, expect }: CheckSu
   ];
 }
 
-/** Lists the checks of the way to the service. `doctor` runs them too. */
+/** Lists the checks of reach and tls. `doctor` runs them too. */
 export function createReachChecks(baseUrl: string | undefined, expect: readonly Condition[] = []): Check[] {
   const tls: readonly Check[] = [
     { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, () => pass('trusted')) },

@@ -63,7 +63,7 @@ export async function runChecks(
   return [...results.values()];
 }
 
-/** Runs one check. @param stopped as for `runChecks` @param endsAtMs when its calls end, but the last look of a wait begins then */
+/** Runs one check. @param stopped as for `runChecks` @param endsAtMs when its calls end; each may still take a second */
 export async function runCheck(
   check: Check,
   service: ServiceUnderTest,

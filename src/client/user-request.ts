@@ -38,8 +38,7 @@ export function parseHeaderFlag(text: string): Header {
 }
 
 /**
- * Merges headers into the headers of a request, by lower-case name. A later header replaces an earlier one of the same name. Errors
- * never quote the value.
+ * Turns headers into an object, by lower-case name. The last header of a name counts. Errors never quote a value.
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */

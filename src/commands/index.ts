@@ -62,7 +62,7 @@ export const program: Program = {
     },
     {
       name: 'runs',
-      summary: 'List past runs, the newest first, or show one row by row',
+      summary: 'List past runs, or show what one run did',
       load: async () => (await import('./runs.ts')).runCommands,
     },
     {

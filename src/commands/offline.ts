@@ -18,7 +18,7 @@ const pull = verb({
   name: 'pull',
   summary: 'Copy the service of the profile into the embedded store',
   description:
-    'Copies all records of the service, with their ids, into the embedded store, so that an apply can be rehearsed on real data with --offline. It only reads from the service. All records are copied or none.',
+    'Copies all records of the service, with their ids, into the embedded store, so that an apply can be rehearsed on real data with --offline. It only reads from the service. It copies all records, or none.',
   examples: [
     'petstore offline pull --profile staging',
     'petstore offline pull --to shop.json',

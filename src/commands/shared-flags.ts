@@ -77,7 +77,7 @@ const guardFlags = {
   maxDelta: value('--max-delta <n>', 'refuse a plan that changes a count by more than n', {
     parse: parseQuantity,
   }),
-  allowZero: flag('--allow-zero', 'let more than half of the counts go to 0'),
+  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0'),
 };
 
 const writingFlags = {

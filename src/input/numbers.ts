@@ -87,7 +87,7 @@ function numberText(value: JsonValue): string {
 /** Returns the flags with which a text is a number, or both if a mark may have two meanings, as in `8.000`. */
 function numberHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
   if ((thousands ?? decimal) !== undefined) return undefined;
-  const grouped = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)([.,])0+)?$/;
+  const grouped = /^[+-]?[1-9]\d{0,2}([.,' \u00a0\u202f])\d{3}(?:\1\d{3})*(?:(?!\1)([.,])0+)?$/;
   const [, mark, pointAfterIt] = grouped.exec(text.trim()) ?? [];
   const asThousands = mark && `--thousands ${mark === "'" ? `"'"` : mark.trim() || '" "'}`;
   if (pointAfterIt) return `give ${asThousands} --decimal ${pointAfterIt}`;
@@ -115,7 +115,8 @@ function plainNumber(text: string, { thousands, decimal }: NumberNotation = {}):
   const point = decimal ?? (thousands === '.' ? ',' : '.');
   const number = new RegExp(`^([+-]?)([1-9]\\d{0,2}(?:${separator}\\d{3})+|\\d+)(?:\\${point}(0+))?$`);
   const [, sign = '', whole, zeros = ''] = number.exec(text.trim()) ?? [];
-  if (whole === undefined || (zeros === '000' && (thousands ?? decimal) === undefined)) return text;
+  const isAmbiguous = zeros === '000' && whole !== '0' && (thousands ?? decimal) === undefined;
+  if (whole === undefined || isAmbiguous) return text;
   const digits = whole.replace(/\D/g, '');
   // A longer number with a fraction may have been rounded.
   return zeros !== '' && digits.length > 15 ? text : sign + digits.replace(/^0+(?=\d)/, '');

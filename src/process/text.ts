@@ -62,16 +62,33 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
+/** A time of RFC 3339, or one without its time, its seconds or its offset. The offset may stand after a space. */
+const momentPattern =
+  /^(\d{4}-\d\d-\d\d)(?:[t ](\d\d:\d\d)(:[0-5]\d(?:\.\d+)?)?(?::60)? ?(z|utc|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Returns a moment in milliseconds of Unix time, or NaN for any other text. Some services leave out the offset: then UTC is meant. */
+export function momentOf(text: string): number {
+  const [, day = '', time = '00:00', seconds = '', offset = 'z'] = momentPattern.exec(text) ?? [];
+  const midnight = new Date(`${day}T00:00Z`);
+  // Date makes 2 March of 30 February.
+  if (Number.isNaN(midnight.getTime()) || dayOf(midnight) !== day) return Number.NaN;
+  const zone = offset
+    .replace(/^(z|utc)$/i, 'Z')
+    .replace(/(\d\d)$/, ':$1')
+    .replace('::', ':');
+  return Date.parse(`${day}T${time}${seconds}${zone}`);
+}
+
 /**
  * Prints a moment in the time zone of the process: `2026-12-02 14:00`. Midnight in UTC stands for a whole day and is printed
  * without a time.
  *
- * @param text an RFC 3339 time; any other text is returned as it is.
+ * @param text of a moment: see `momentOf`. Any other text is returned as it is.
  */
 export function minuteText(text: string): string {
-  const moment = new Date(text);
-  const ms = moment.getTime();
+  const ms = momentOf(text);
   if (Number.isNaN(ms)) return text;
+  const moment = new Date(ms);
   if (ms % 86_400_000 === 0) return dayOf(moment);
   const localMoment = new Date(ms - moment.getTimezoneOffset() * 60_000);
   return localMoment.toISOString().slice(0, 16).replace('T', ' ');

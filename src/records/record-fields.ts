@@ -7,7 +7,7 @@ import { parseFileCount, parseFileId, parseId } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { flagName, foldCase, joinFirst } from '../process/text.ts';
+import { flagName, foldCase, joinFirst, momentOf } from '../process/text.ts';
 
 /** How people write the values of a kind of field. */
 interface FieldKindRules {
@@ -155,11 +155,9 @@ export function isDueBefore(order: RecordOf<'orders'>, momentMs: number): boolea
   return isOpenOrder(order) && shipMoment(order) < momentMs;
 }
 
-/** Returns the moment of a ship date, or NaN without one. Some services leave out the offset: then UTC is meant. */
+/** Returns the moment of a ship date, or NaN if it has none, or is another text. */
 export function shipMoment({ shipDate }: RecordOf<'orders'>): number {
-  const text = shipDate ?? '';
-  const utcMs = Date.parse(`${text}Z`);
-  return toInstant(text) ?? (Number.isNaN(utcMs) ? Date.parse(text) : utcMs);
+  return momentOf(shipDate ?? '');
 }
 
 /** The id of a record, or a name that is looked up. */

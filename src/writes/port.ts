@@ -140,7 +140,7 @@ export function createRecordPort(
   };
 }
 
-/** @throws the error again if it does not mean that there is no such record. @param ofGateway true to take the 404 of a gateway. */
+/** @throws the error again if it does not mean that there is no such record. @param ofGateway true if a 404 of a gateway means that too. */
 function readingOfError(error: unknown, ofGateway = false) {
   if (!(error instanceof CliError)) throw error;
   const isMissing = ofGateway && error.details.sender === 'gateway' && isMissingStatus(error.details.status);

@@ -93,7 +93,7 @@ export function endAsAnswered(state: State): Transition {
   const contradiction =
     verdict === 'missing'
       ? 'does not find the record, although its readings show it'
-      : 'refuses the ETag of its last reading';
+      : 'refuses the ETag that it sent with its last reading';
   const age = reading?.record?.age === undefined ? '' : `; the reading is ${reading.record.age} s old`;
   const message = `the service ${contradiction}: a cache or a replica may have answered these readings${age}`;
   return endWithoutSuccess(state, { code: 'stale', message });

@@ -84,7 +84,7 @@ test.each<[text: string, rows: string, options?: Options]>([
   // Two places of one pet, and equal lines too, add up.
   ['petId,place,quantity\n4,Shop,5\n4,Cellar,5\n5,Shop,1\n4,Shop,5\n', '4=15 5=1', { sum: true }],
   // A fraction of zeros that cannot be a group of thousands.
-  ['petId;quantity\n1;8.0\n2;8.00\n3;8.0000\n', '1=8 2=8 3=8'],
+  ['petId;quantity\n1;8.0\n2;0.000\n3;8.0000\n', '1=8 2=0 3=8'],
   ['petId;quantity\n1;8,00\n2;8,000\n', '1=8 2=8', { decimal: ',' }],
   // Cells that nobody reads may be there or not.
   ['petId,quantity,note\n1,2\n3,4,,,\n', '1=2 3=4'],

@@ -20,7 +20,7 @@ const shop: Readonly<Record<string, readonly object[]>> = {
   '/store/orders': [
     { id: 1, petId: 1, quantity: 1 },
     { id: 2, petId: 1, quantity: 2, shipDate: future, complete: false },
-    { id: 5, petId: 1, quantity: 5, shipDate: 'soon' },
+    { id: 5, petId: 1, quantity: 5, shipDate: 'Week 12' },
     { id: 3, petId: 2, quantity: 3, shipDate: past },
     { id: 4, petId: 2, quantity: 4, shipDate: past, complete: true },
   ],
@@ -45,7 +45,7 @@ test('the overview is the state of the shop as data, from one read of every list
       { id: 3, petId: 2, name: 'Max', quantity: 3, shipDate: past, overdue: true },
       { id: 2, petId: 1, name: 'Luna', quantity: 2, shipDate: future, overdue: false },
       { id: 1, petId: 1, name: 'Luna', quantity: 1, overdue: false },
-      { id: 5, petId: 1, name: 'Luna', quantity: 5, shipDate: 'soon', overdue: false },
+      { id: 5, petId: 1, name: 'Luna', quantity: 5, shipDate: 'Week 12', overdue: false },
     ],
   });
   expect(server.requests).toHaveLength(3);
@@ -69,7 +69,7 @@ test('overview prints three tables, and nothing raw', async () => {
      3    2  Max          3  1970-01-01T00:00:00Z  overdue
      2    1  Luna         2  2999-01-02T00:00:00Z
      1    1  Luna         1
-     5    1  Luna         5  soon
+     5    1  Luna         5  Week 12
     "
   `);
   const shown = await runAt(server, 'overview --color never', { terminals: ['stdout'] });

@@ -58,8 +58,9 @@ export async function* readList(
   const pages = pagesOrAgain(operation, size, readPages);
   // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
   // that follows links is rarely cut, and can be long, so the caller gets each page as soon as the next one has come.
-  const mostOfWhole = pagingTraits[pagingOf(operation).kind].isRarelyCut ? 1 : Number.POSITIVE_INFINITY;
-  const mostHeldBack = needsWhole ? mostOfWhole : 0;
+  /** The number of pages that are held back: the last one, or all. */
+  const heldBackOfWhole = pagingTraits[pagingOf(operation).kind].isRarelyCut ? 1 : Number.POSITIVE_INFINITY;
+  const heldBackCount = needsWhole ? heldBackOfWhole : 0;
   const heldBack: ServiceRecord[][] = [];
   const entries = new Map<unknown, number>();
   let count = 0;
@@ -72,7 +73,7 @@ export async function* readList(
     count += page.value.length;
     remaining -= matching.length;
     if (remaining <= 0) return yield* heldBack;
-    yield* heldBack.splice(0, Math.max(0, heldBack.length - mostHeldBack));
+    yield* heldBack.splice(0, Math.max(0, heldBack.length - heldBackCount));
   }
   let end = page.value;
   if (end.kind !== 'cut' && narrowed) end = narrowed;

@@ -111,8 +111,9 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const report = await runSmoke(service, selected, { waitMs, maxTimeMs }, print, stop);
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode } = report;
-  if (errors[0] && exitCode === exitCodes.done) throw errors[0];
+  const first = exitCode === exitCodes.done ? errors.shift() : undefined;
   for (const { message } of errors) await context.notice('warning', message);
+  if (first) throw first;
   return { kind: 'nothing', exitCode };
 }
 
