@@ -3,7 +3,7 @@ import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.
 import { operations } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
-import { type Candidate, obstacleOn, wayTo } from './matching-rules.ts';
+import { type Candidate, hasItsId, obstacleOn } from './matching-rules.ts';
 import { countObstacle, lossObstacle } from './obstacles.ts';
 import { nounOfSchema } from './path-words.ts';
 import type { TableOperation } from './record-form.ts';
@@ -94,17 +94,18 @@ function findMatch(
   const chosen = mapped.get(id);
   if (chosen) return judgeMapped(toCandidate(chosen));
   const near = documentOperations.filter((operation) => isNear(tableOperation, operation, collections));
-  const judged = near.map(toCandidate).flatMap((candidate) => {
-    const way = wayTo(candidate);
-    return way ? { operation: candidate.operation, obstacle: obstacleOn(way, candidate) } : [];
-  });
+  const candidates = near.map(toCandidate).filter(hasItsId);
+  const judged = candidates.map((candidate) => ({
+    operation: candidate.operation,
+    obstacle: obstacleOn(candidate, false),
+  }));
   return choose(tableOperation, judged);
 }
 
 /** Judges an operation that the user chose. */
 function judgeMapped(candidate: Candidate): Match {
   const { tableOperation, operation } = candidate;
-  const obstacle = obstacleOn('mapped', candidate);
+  const obstacle = obstacleOn(candidate, true);
   if (obstacle) return { state: 'unbound', operation, ...obstacle };
   const doubt = countObstacle(tableOperation, operation);
   return { state: 'bound', operation, why: `set by --map${doubt ? `, though ${doubt.why}` : ''}` };

@@ -5,8 +5,7 @@ import { countObstacle, obstacleTo } from './obstacles.ts';
 import { isRecord, type TableOperation } from './record-form.ts';
 import type { IdMeaning, IdPlace, RecordFacts } from './record-id.ts';
 
-// The rules that refuse an operation of the document, in their order. Which rules hold depends on the way in which the operation was
-// found: what a person chose with --map may have any path that has its ids.
+// The rules that refuse an operation of the document, in their order. What a person chose with --map may have any path that has its ids.
 
 /** An operation of the document that may be one of the table. */
 export interface Candidate {
@@ -19,52 +18,52 @@ export interface Candidate {
   readonly collections: readonly string[];
 }
 
-/**
- * The way in which an operation is found: by `--map`, by its path or its operationId, or as an operation on the count of a pet below the
- * path of the pet, `/pets/{petId}/inventory`.
- */
-type Way = 'mapped' | 'automatic' | 'nested';
-
 type Rule = (candidate: Candidate) => Obstacle | undefined;
 
-/** The rules, and the ways for which each of them holds. The first one that finds an obstacle says why the operation is not bound. */
-const rules: readonly (readonly [rule: Rule, ...ways: readonly Way[]])[] = [
-  [({ operation }) => operation.obstacle, 'mapped', 'automatic', 'nested'],
-  [idCountObstacle, 'mapped'],
-  [petObstacle, 'automatic'],
-  [tailObstacle, 'automatic'],
-  [otherParameterObstacle, 'automatic'],
-  [otherIdObstacle, 'automatic'],
-  [textIdObstacle, 'automatic'],
-  [collectionObstacle, 'automatic'],
-  [({ tableOperation, operation }) => obstacleTo(tableOperation, operation), 'mapped', 'automatic', 'nested'],
-  [otherFieldObstacle, 'mapped'],
-  [nestedObstacle, 'nested'],
+/** The rules for an operation that a person chose with `--map`. */
+const rulesOfMap: readonly Rule[] = [ownObstacle, idCountObstacle, formObstacle, otherFieldObstacle];
+
+/** The rules for an operation that was found by its path or its operationId. */
+const rulesOfSearch: readonly Rule[] = [
+  ownObstacle,
+  nestedObstacle,
+  petObstacle,
+  tailObstacle,
+  otherParameterObstacle,
+  otherIdObstacle,
+  textIdObstacle,
+  collectionObstacle,
+  formObstacle,
   // For an operation of --map this is only a remark.
-  [({ tableOperation, operation }) => countObstacle(tableOperation, operation), 'automatic'],
+  ({ tableOperation, operation }) => countObstacle(tableOperation, operation),
 ];
 
-/** Finds out why an operation is not bound. */
-export function obstacleOn(way: Way, candidate: Candidate): Obstacle | undefined {
-  for (const [rule, ...ways] of rules) {
-    const obstacle = ways.includes(way) ? rule(candidate) : undefined;
+/** Finds out why an operation is not bound. The first rule that finds an obstacle says it. */
+export function obstacleOn(candidate: Candidate, isMapped: boolean): Obstacle | undefined {
+  for (const rule of isMapped ? rulesOfMap : rulesOfSearch) {
+    const obstacle = rule(candidate);
     if (obstacle) return obstacle;
   }
   return undefined;
 }
 
-/** Returns the way in which an operation near ours is found. Undefined if it lacks the id of a record where ours has it, or the reverse. */
-export function wayTo({ tableOperation, operation, idPlace, idMeaning }: Candidate): Way | undefined {
+/** Returns true if an operation near ours has the id of a record where ours has it, and no other id. */
+export function hasItsId({ tableOperation, operation, idPlace, idMeaning }: Candidate): boolean {
   const { id, noun } = tableOperation;
   const { form, body } = operation;
   const { kind, others } = idPlace;
-  if (form.isBelowNoun) {
-    const hasOneId = kind === 'path above' && others.length === 0;
-    return nouns[noun].isCount && hasOneId ? 'nested' : undefined;
-  }
-  if (takesId(id) === (form.endParameter !== undefined)) return 'automatic';
+  if (form.isBelowNoun) return nouns[noun].isCount && kind === 'path above' && others.length === 0;
+  if (takesId(id) === (form.endParameter !== undefined)) return true;
   const isRecordInBody = kind === 'body' && body && isRecord(tableOperation, body.shape);
-  return isRecordInBody && idMeaning === 'our id' ? 'automatic' : undefined;
+  return isRecordInBody === true && idMeaning === 'our id';
+}
+
+function ownObstacle({ operation }: Candidate): Obstacle | undefined {
+  return operation.obstacle;
+}
+
+function formObstacle({ tableOperation, operation }: Candidate): Obstacle | undefined {
+  return obstacleTo(tableOperation, operation);
 }
 
 /** Returns an obstacle that a person may set aside, with the flag `--map` that does so if nothing else is in the way. */
@@ -73,6 +72,14 @@ function byHand({ tableOperation, operation, idPlace }: Candidate, why: string):
   const { method, path } = operation;
   const withValues = idPlace.others.reduce((text, name) => text.replace(`{${name}}`, '7'), path);
   return { why, flags: mapFlag(tableOperation.id, { method, path: withValues }) };
+}
+
+/** The count of a pet may be at `/pets/{petId}/inventory`: then a person decides. */
+function nestedObstacle(candidate: Candidate): Obstacle | undefined {
+  const { tableOperation, operation } = candidate;
+  if (!operation.form.isBelowNoun) return undefined;
+  const byMap = { why: 'its path is below that of a pet', flags: mapFlag(tableOperation.id, operation) };
+  return formObstacle(candidate) ?? byMap;
 }
 
 function idCountObstacle({ tableOperation: { id }, idPlace }: Candidate): Obstacle | undefined {
@@ -135,8 +142,4 @@ function otherFieldObstacle({ tableOperation, idPlace, idMeaning }: Candidate): 
   if (idMeaning !== 'another field') return undefined;
   const { idField } = nouns[tableOperation.noun];
   return { why: `its ${idPlace.parameter} may be another field of the records than ${idField}` };
-}
-
-function nestedObstacle({ tableOperation: { id }, operation }: Candidate): Obstacle {
-  return { why: 'its path is below that of a pet', flags: mapFlag(id, operation) };
 }
