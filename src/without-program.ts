@@ -28,9 +28,8 @@ export function answerLine(
   if (words[0] === '__complete') {
     const line = words.slice(words[1] === '--' ? 2 : 1);
     const { offers, stem } = completionOf(table, line);
-    const isFixed = typeof offers !== 'string';
-    const code = isFixed ? writeAll(1, offersText(offers, stem, line.at(-1) ?? ''), 0) : undefined;
-    return { code, command: 'complete' };
+    if (typeof offers === 'string' && offers !== 'file') return { code: undefined, command: 'complete' };
+    return { code: writeAll(1, offersText(offers, stem, line.at(-1) ?? ''), 0), command: 'complete' };
   }
   // Other flags may ask for colours, or for an error in JSON.
   const hasOnlyHelpFlags = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');

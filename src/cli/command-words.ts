@@ -62,14 +62,11 @@ export interface Offer {
 
 /** The possible completions of a word. */
 interface Completion {
-  /** The values, or the kind of values to look up. */
+  /** The values, or the kind of values to look up; the shell knows the values of the kind `file`. */
   readonly offers: readonly Offer[] | string;
   /** The part of the word before the value: `sold,` in a list, `--status=`. */
   readonly stem: string;
 }
-
-/** The names of files, which the shell offers at the line `:file`. */
-const files: readonly Offer[] = [];
 
 /** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';
@@ -161,7 +158,7 @@ export function meaningOfLine(table: WordTable, words: readonly string[]): LineM
 export function completionOf(table: WordTable, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
   const { command, operands, pending, isAfterDashes } = meaningOfLine(table, words.slice(0, -1));
-  if (isAfterDashes) return { offers: files, stem: '' };
+  if (isAfterDashes) return { offers: 'file', stem: '' };
   const [name = '', ...values] = current.startsWith('--') && !pending ? current.split('=') : [];
   const slot = values.length > 0 ? openFlag(flagSlots(table, command), name) : pending;
   if (slot) {
@@ -182,7 +179,6 @@ export function completionOf(table: WordTable, words: readonly string[]): Comple
 
 function offersOf(table: WordTable, { offers }: WordSlot): Completion['offers'] {
   if (typeof offers !== 'string') return offers.map((word) => ({ word }));
-  if (offers === 'file') return files;
   if (offers !== 'command') return offers;
   const verbs = verbOffers(table, table.commands[''] as CommandWords);
   const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
@@ -193,8 +189,9 @@ function offersOf(table: WordTable, { offers }: WordSlot): Completion['offers'] 
  * Prints the offers that begin with the current word and are not in the list before it, for the scripts in `completions/`: one a line,
  * with its summary after a tab. Case does not matter, as it does not for names in commands.
  */
-export function offersText(offers: readonly Offer[], stem: string, current: string): string {
-  if (offers === files) return ':file\n';
+export function offersText(offers: readonly Offer[] | 'file', stem: string, current: string): string {
+  // The shell offers the names of files.
+  if (offers === 'file') return ':file\n';
   const prefix = current.slice(stem.length).toLowerCase();
   const given = stem.split(/[=,]/);
   return offers

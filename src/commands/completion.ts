@@ -63,7 +63,7 @@ export async function complete(context: Context, line: ParsedLine, words: readon
   const table = readTable(join(io.packageDir, 'dist'));
   const { offers: kind, stem } = completionOf(table, words);
   const current = words.at(-1) ?? '';
-  if (typeof kind !== 'string') return io.stdout.write(offersText(kind, stem, current));
+  if (typeof kind !== 'string' || kind === 'file') return io.stdout.write(offersText(kind, stem, current));
   const { operands } = meaningOfLine(table, words.slice(0, -1));
   const cursor = { ...line, operands, prefix: current.slice(stem.length) };
   // A completion reports no errors. It offers only the values that arrive in time.
