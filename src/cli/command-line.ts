@@ -53,7 +53,10 @@ export async function readCommandLine(
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
   // A word after an unknown flag may be its value, so it is not reported as a command. It may be a token, so no error names it.
-  const flagAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
+  // In `-qX` the unknown flag is no word of its own: then it may be in the first flag of the line.
+  const isFlag = (word: string) => problem?.kind === 'unknown-flag' && word.startsWith('-');
+  const ownAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
+  const flagAt = ownAt === -1 ? argv.findIndex(isFlag) : ownAt;
   const unknown = findUnknown(table, flagAt === -1 ? meaning : meaningOfLine(table, argv.slice(0, flagAt)));
   const isIncomplete = unknown !== undefined || (!action && !problem);
   // `without-program.ts` answers most of these lines.

@@ -58,7 +58,7 @@ test('the file of SSL_CERT_FILE is trusted, and named if it cannot be used', asy
     NODE_EXTRA_CA_CERTS: temporaryFile(certificate.cert),
   };
   expect(await list(service.url, both)).toMatchObject({ code: 0 });
-  const untrusted = await list(service.url, { SSL_CERT_FILE: temporaryFile(other.cert) });
+  const untrusted = await list(service.url, { ...both, NODE_EXTRA_CA_CERTS: 'package.json' });
   expect(untrusted).toMatchObject(failed(6, 'PETSTORE_CA_CERT=<file>'));
   for (const path of ['/nonexistent.pem', temporaryFile('no certificate')]) {
     const wrong = await list(service.url, { SSL_CERT_FILE: path });

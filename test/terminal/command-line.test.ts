@@ -48,7 +48,7 @@ test.each([
     '--token s3cret pets list',
     "petstore: unknown flag '--token'\nhint: put a flag of a command after the command; see `petstore --help`",
   ],
-  ['pets --nonsense list', "unknown flag '--nonsense'"],
+  ['-qX s3cret', "petstore: unknown flag '-X'"],
   ['pets list --nonsense', "pets list: unknown flag '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown flag '--dry-run'"],
   ['pets --confirm x list', "pets list: unknown flag '--confirm'"],

@@ -33,10 +33,9 @@ export async function readTlsFiles({
   const [ownCa, certText, keyText] = await Promise.all([ca, cert, key].map(readTlsFile));
   const { X509Certificate } = await import('node:crypto');
   // Node warns of a file that it cannot use.
-  const extraCa = await readTlsFile(extra).then(
-    (text) => text && new X509Certificate(text) && text,
-    () => undefined,
-  );
+  const extraCa = await readTlsFile(extra)
+    .then((text) => text && new X509Certificate(text) && text)
+    .catch(() => undefined);
   for (const [file, text = ''] of [
     [ca, ownCa],
     [cert, certText],
