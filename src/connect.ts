@@ -6,7 +6,7 @@ import type { ServiceUnderTest } from './checks/check.ts';
 import type { ServiceOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import type { CallLimits } from './client/retry.ts';
-import { traceOf } from './client/send-call.ts';
+import { traceOf } from './client/shown-request.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { type Header, parseHeaderFlag, requireSecure, toHeaders } from './client/user-request.ts';

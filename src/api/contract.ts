@@ -74,11 +74,6 @@ export function statedResponse({ responses }: Operation, status: number): Docume
   return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;
 }
 
-/** Returns true if an operation takes a parameter that has this name in the table. */
-export function takesParameter({ parameters }: Operation, name: string): boolean {
-  return parameters.some((parameter) => parameter.name === name);
-}
-
 /** Returns what a service states about the values of a field: in its records, or else in its bodies or filters. */
 export function fieldBounds(
   { operations: all }: Contract,

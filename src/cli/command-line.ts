@@ -46,7 +46,7 @@ export async function readCommandLine(
   const meaning = meaningOfLine(table, argv);
   const line = await parseLine(program, meaning);
   const { path, values, command, problem } = line;
-  if (values.version === true) return readCommandLine(['version'], program, packageDir);
+  if (values.version === true && !problem) return readCommandLine(['version'], program, packageDir);
   // In `-yh` only commander sees the flag.
   if (values.help === true && !asksForHelp(argv))
     return readCommandLine([...path, '--help'], program, packageDir);

@@ -1,16 +1,8 @@
-import {
-  type HttpHeaders,
-  type HttpRequest,
-  type HttpResponse,
-  headerLines,
-  isSafeMethod,
-  requestIdOf,
-  shownUrl,
-} from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, isSafeMethod, requestIdOf } from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
-import { maskUrl, type Secrets } from '../process/secrets.ts';
-import { durationText, sanitize } from '../process/text.ts';
+import { maskUrl } from '../process/secrets.ts';
+import { durationText } from '../process/text.ts';
 import { type Attempt, mayRetry } from './answer-table.ts';
 import type { Answer, Call, OperationCall, UnansweredCall } from './call.ts';
 import { responseErrorOf, withCallDetails } from './call-error.ts';
@@ -166,7 +158,7 @@ const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 const maxRedirects = 5;
 
 /**
- * Returns the request that follows a redirect, or an error that names the URL. Only a GET or HEAD within one origin is followed,
+ * Returns the request that follows a redirect, or an error that names the URL. Only a safe method within one origin is followed,
  * because a credential must not go to another origin, and a write must not go to another URL.
  */
 function followRedirect(
@@ -190,33 +182,4 @@ function followRedirect(
   if (redirects >= maxRedirects) return refuse(`at most ${maxRedirects} are followed`);
   to.hash = '';
   return { method, url: to.href, headers };
-}
-
-/**
- * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with credentials masked.
- *
- * @param level 1 for `-v`, 2 for `-vv`.
- */
-export function traceOf(attempt: Attempt, level: number, secrets: Secrets): string {
-  const { request, response } = attempt;
-  const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${shownResult(attempt)}`];
-  if (level > 1)
-    lines.push(
-      ...directedLines('>', request.headers, secrets),
-      ...directedLines('<', response?.headers ?? {}, secrets),
-    );
-  return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
-}
-
-/** Returns what became of an attempt: `504 from a gateway in 12 ms`. */
-function shownResult({ response, sender, error, number, elapsedMs, nextDelayMs }: Attempt): string {
-  const from = sender === 'gateway' ? ' from a gateway' : '';
-  const result = response ? `${response.status}${from}` : (error?.message ?? 'no answer');
-  const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
-  const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
-  return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
-}
-
-function directedLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders }: Secrets): string[] {
-  return headerLines(maskHeaders(headers)).map((line) => `${direction} ${line}`);
 }

@@ -1,19 +1,15 @@
 import {
   type HttpHeaders,
   type HttpRequest,
-  headerLines,
   isConnectionHeader,
   isHttpToken,
-  shownUrl,
   whyExposed,
   whyUnsafePath,
 } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
-import { jsonIn, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
-import { sanitize } from '../process/text.ts';
 
-// The headers and requests that a user writes, and the requests that a dry run shows.
+// The headers and requests that a user writes.
 
 /** The common parts of all requests to a service. */
 export interface RequestBase {
@@ -112,7 +108,7 @@ function rawUrl(path: string, baseUrl: string): URL {
   const why = whyUnsafePath(path);
   if (why !== undefined)
     throw new UsageError(`${path}: ${why}`, 'a path outside of the base URL must be a whole URL');
-  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(path);
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(path);
   const text = isAbsolute ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
   if (!URL.canParse(text)) throw new UsageError(`${path}: not a path or URL`);
   const url = new URL(text);
@@ -128,27 +124,4 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges |
   if (changes === undefined) return headers;
   const all = Object.entries(Object.assign({}, headers, changes));
   return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpHeaders;
-}
-
-/**
- * Turns requests into the output of a dry run: the text as on the wire, or data for the structured formats.
- *
- * @param asList whether a single request is a list too.
- */
-export function dryRunOutput(requests: readonly HttpRequest[], asList: boolean) {
-  const documents = requests.map(toDocument);
-  const data = documents.length === 1 && !asList ? documents[0] : documents;
-  return { kind: 'text', text: documents.map(documentText).join('\n'), data } as const;
-}
-
-function toDocument({ method, url, headers, body }: HttpRequest) {
-  const text = typeof body === 'object' ? Buffer.from(body).toString() : body;
-  const shown = text === undefined ? {} : { body: jsonIn(text) ?? text };
-  return { method, url: shownUrl(url), headers, ...shown };
-}
-
-/** Returns a request as on the wire, with indented JSON and visible control characters. */
-function documentText({ method, url, headers, body }: ReturnType<typeof toDocument>): string {
-  const lines = [`${method} ${url}`, ...headerLines(headers)].map((line) => `${sanitize(line)}\n`);
-  return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }

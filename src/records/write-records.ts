@@ -2,7 +2,7 @@ import type { HttpRequest } from '../api/http.ts';
 import { fieldText, isFields, valueText } from '../api/record-values.ts';
 import { differencesOf } from '../api/same-values.ts';
 import { writeDetails } from '../client/judge-write.ts';
-import { dryRunOutput } from '../client/user-request.ts';
+import { dryRunOutput } from '../client/shown-request.ts';
 import { showCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, isInterruption, joinErrors, UsageError } from '../process/errors.ts';

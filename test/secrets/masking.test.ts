@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { traceOf } from '../../src/client/send-call.ts';
+import { traceOf } from '../../src/client/shown-request.ts';
 import { createSecrets, maskUrl } from '../../src/process/secrets.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';

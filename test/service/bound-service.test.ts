@@ -139,7 +139,7 @@ test('a category that is shown as an object beside its id is printed by its name
   expect(await done('pets list -o csv')).toBe('id,name,category,status\n1,Rex,Dogs,\n');
 });
 
-test('a filter is trusted if the records do not show its field', async () => {
+test('a filter is trusted if the records do not show its field, but only one that is sent', async () => {
   await using service = await recordingServer({}, ({ path }) => ({
     body: [{ id: path.includes('sold') ? 2 : 1, name: 'Rex' }],
   }));
@@ -149,12 +149,14 @@ test('a filter is trusted if the records do not show its field', async () => {
     { name: 'categoryId', in: 'query', schema: integer },
   ];
   const get = { parameters, responses: ok({ type: 'array', items: pet }) };
-  const { run, done } = await bindTo(service, document({ '/pets': { get } }));
+  const status = { ...text, enum: ['pending', 'sold', 'archived'] };
+  const post = { requestBody: json(record({ name: text, status })), responses: {} };
+  const { run, done } = await bindTo(service, document({ '/pets': { get, post } }));
   expect(await done('pets list --status sold -o ids')).toBe('2\n');
   expect(await done('pets list --category 4 -o ids')).toBe('1\n');
-  expect((await run('pets list --status sold --status pending')).stderr).toContain(
-    'cannot filter by several values of status',
-  );
+  const ofSeveral = await run('pets list --status sold --status pending');
+  expect(ofSeveral.stderr).toContain('cannot filter by several values of status');
+  expect((await run('pets list --status archived')).stderr).toContain('cannot filter by status archived,');
 });
 
 test('a filter may have the name that --map gives to its field', async () => {

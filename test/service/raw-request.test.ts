@@ -21,9 +21,11 @@ async function send(
 
 describe('the request', () => {
   test('goes below the base URL, fields of a GET in its query', async () => {
-    const run = await send(['get', '/pets?a=1', '-f', 'status=sold', '-f', 'name=R & B']);
+    const run = await send(['get', 'pets:all?a=1', '-f', 'status=sold', '-f', 'name=R & B']);
     expect(run).toMatchObject({ code: 0, stdout: '{"ok":true}', stderr: '' });
-    expect(run.requests).toMatchObject([{ method: 'GET', path: '/v1/pets?a=1&status=sold&name=R+%26+B' }]);
+    expect(run.requests).toMatchObject([
+      { method: 'GET', path: '/v1/pets:all?a=1&status=sold&name=R+%26+B' },
+    ]);
   });
 
   test('has its fields as text, or as JSON behind `:=`', async () => {
@@ -58,7 +60,9 @@ describe('the request', () => {
   test('is shown and not sent with --dry-run', async () => {
     const { stdout, requests } = await send(['POST', '/pets', '-f', 'name=Rex', '--dry-run', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', body: { name: 'Rex' } });
-    expect(requests).toEqual([]);
+    const text = await send(['PUT', '/pets', '--input', '-', '--dry-run'], {}, { stdin: 'a "b"\n' });
+    expect(text.stdout.split('\n\n')[1]).toBe('a "b"\n');
+    expect([...requests, ...text.requests]).toEqual([]);
   });
 
   test.each([

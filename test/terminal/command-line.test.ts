@@ -24,8 +24,8 @@ test.each(['help pets list', '--help pets list', 'pets -h list', 'pets list --he
 test.each(['version', '--version', '--version -o json', '--quiet --version', '--profile shop --version'])(
   'petstore %s prints the version',
   async (line) => {
-    const env = { PETSTORE_OUTPUT: 'wrong' };
-    expect(await runCli(line, { env })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    const run = await runCli(line, { env: { PETSTORE_OUTPUT: 'wrong' } });
+    expect(run).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   },
 );
 
@@ -43,6 +43,7 @@ test.each([
   ['pets --status sold', "unknown flag '--status'\nhint: see `petstore pets --help`\n"],
   ['pets -q 2', "pets: unknown command '2'"],
   ['--dry-run petz', "unknown command 'petz'"],
+  ['--version --bogus', "petstore: unknown flag '--bogus'"],
   ['--nonsense pets list', "pets list: unknown flag '--nonsense'\nhint: see `petstore pets list --help`"],
   [
     '--token s3cret pets list',
@@ -56,7 +57,6 @@ test.each([
   ['pets list --name Small mammals', "pets list: too many arguments: 'mammals'\nhint: see"],
   ['smoke http://x', "smoke: too many arguments: 'http://x'\nhint: give the URL with --base-url"],
   ['pets list --quiet s3cret', 'pets list: too many arguments\nhint: see'],
-  ['pets list -H X-Key: s3cret', 'pets list: too many arguments\nhint: see'],
   ['pets list -H X-Key: Bearer s3cret', 'pets list: too many arguments\nhint: see'],
   ['config set token Basic s3cret', 'config set: too many arguments\nhint: see'],
   ['orders delete 9 --test', "unknown flag '--test'\nhint: see `petstore orders delete --help`"],
@@ -102,18 +102,12 @@ test('the value of a flag is its next word, whatever it begins with', async () =
   expect((await runCli('--offline inventory adjust 3 -1 --dry-run')).code).toBe(0);
 });
 
-test.each(['--offline pets list -o ids', 'pets --offline -o ids list', '-o ids pets list --offline'])(
-  'a global flag counts before and after the noun and the verb: %s',
-  async (line) => {
-    expect((await runCli(line)).stdout.split('\n')[0]).toBe('1');
-  },
-);
-
 test.each([
-  '--dry-run --confirm offline pets create --name Rex --category 1',
-  'pets --dry-run create --name Rex --category 1',
-  'pets create --name Rex --category 1 --dry-run',
-])('so do the flags of writes: %s', async (line) => {
-  const stdout = expect.stringMatching(/^POST /);
-  expect(await runCli(`--offline ${line}`)).toMatchObject({ code: 0, stdout, stderr: '' });
+  ['--offline pets list -o ids', /^1\n/],
+  ['pets --offline -o ids list', /^1\n/],
+  ['-o ids pets list --offline', /^1\n/],
+  ['--dry-run --confirm offline --offline pets create --name Rex --category 1', /^POST /],
+  ['pets --dry-run create --name Rex --category 1 --offline', /^POST /],
+])('a flag of several commands counts before and after the noun and the verb: %s', async (line, stdout) => {
+  expect(await runCli(line)).toMatchObject({ code: 0, stdout: expect.stringMatching(stdout), stderr: '' });
 });

@@ -1,4 +1,4 @@
-import { defaultOf, takesParameter, UnboundError } from '../../api/contract.ts';
+import { defaultOf, UnboundError } from '../../api/contract.ts';
 import type { Operation } from '../../api/operations.ts';
 import type { ServiceRecord } from '../../api/record-values.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
@@ -56,14 +56,14 @@ function hasField({ recordForm }: Operation, name: string): boolean {
  * @throws UnboundError for the first filter that cannot be applied.
  */
 export function requireFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
-  const names = Object.keys(filters).filter((name) => filters[name] !== undefined);
-  const isSeveral = (name: string) => [filters[name]].flat().length > 1;
-  const name = [
-    ...names.filter((each) => isSeveral(each) || !takesParameter(operation, each)),
-    ...needs,
-  ].find((each) => !hasField(operation, each));
+  const unsent = Object.keys(filters).filter(
+    (each) =>
+      filters[each] !== undefined && parameterOf(operation, each, [filters[each]].flat()) === undefined,
+  );
+  const name = [...unsent, ...needs].find((each) => !hasField(operation, each));
   if (name === undefined) return;
-  const what = isSeveral(name) && takesParameter(operation, name) ? `several values of ${name}` : name;
+  const [value, ...others] = [filters[name]].flat();
+  const what = others.length > 0 ? `several values of ${name}` : `${name} ${value ?? ''}`.trim();
   throw new UnboundError(
     `the service cannot filter by ${what}, and its records have no field ${name} (${operation.id})`,
   );
