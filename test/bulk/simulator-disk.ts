@@ -74,6 +74,8 @@ export function watchFiles(): () => void {
   return () => {
     for (const each of undo) each();
     syncBuiltinESMExports();
+    // Otherwise every promise of the files after this one would be watched too.
+    running.disable();
   };
 }
 

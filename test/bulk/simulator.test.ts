@@ -16,8 +16,8 @@ const nameOf = (seed: number) => (seed === today ? `the seed of the day, ${seed}
 const command = 'npm test -- test/bulk/simulator.test.ts';
 const finding =
   'This is a new finding of the seed of the day. The last change may be innocent: replay it without that change too.\n';
-const rounds = Number(process.env.PETSTORE_TEST_ROUNDS ?? 100);
-const blockSize = 25;
+const rounds = Number(process.env.PETSTORE_TEST_ROUNDS ?? 60);
+const blockSize = 20;
 
 let unwatch = () => {};
 
