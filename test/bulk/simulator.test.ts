@@ -13,7 +13,6 @@ const today = Number(new Date().toISOString().slice(0, 10).replaceAll('-', ''));
 const { PETSTORE_TEST_SEED: given, PETSTORE_TEST_ROUND: only } = process.env;
 const seeds = given === undefined ? [1, today] : [Number(given)];
 const nameOf = (seed: number) => (seed === today ? `the seed of the day, ${seed}` : `seed ${seed}`);
-const command = 'npm test -- test/bulk/simulator.test.ts';
 const finding =
   'This is a new finding of the seed of the day. The last change may be innocent: replay it without that change too.\n';
 const rounds = Number(process.env.PETSTORE_TEST_ROUNDS ?? 60);
@@ -83,9 +82,9 @@ test.each(blocks)(
     const failures: string[] = [];
     for (let round = first; round <= last && failures.length < 2; round += 1) {
       const failure = await play(createHistory(seed, round));
-      const replay = `PETSTORE_TEST_SEED=${seed} PETSTORE_TEST_ROUND=${round} ${command}`;
-      const head = given === undefined && seed === today ? finding : '';
-      if (failure) failures.push([head + replay, ...failure].join('\n'));
+      const variables = `PETSTORE_TEST_SEED=${seed} PETSTORE_TEST_ROUND=${round}`;
+      const head = `${given === undefined && seed === today ? finding : ''}${variables} npm test --`;
+      if (failure) failures.push([`${head} test/bulk/simulator.test.ts`, ...failure].join('\n'));
     }
     if (failures.length > 0) expect.fail(failures.join('\n\n'));
   },

@@ -31,7 +31,6 @@ test.each(['version', '--version', '--version -o json', '--quiet --version', '--
 
 test.each([
   ['petz', "unknown command 'petz'\nhint: did you mean pets?\n"],
-  ['pets lst', "unknown command 'lst'\nhint: did you mean list?\n"],
   ['list', "unknown command 'list'\nhint: see `petstore --help`\n"],
   ['runs r7', "unknown command 'r7'\nhint: see `petstore runs --help`\n"],
   ['pet get', "pets get: missing required argument 'id or name'\nhint: see `petstore pets get --help`"],
