@@ -36,7 +36,7 @@ export type PageStep = ListEnd | NextPage;
 /** The answer of a list, and the records in it. */
 export interface Page extends PageContent, Answer {}
 
-/** What was read of a list so far. Each page that is read changes it. */
+/** A list that is read page by page, and what is known of it so far. */
 export interface Walk {
   readonly operation: Operation;
   readonly paging: Paging;
@@ -44,21 +44,20 @@ export interface Walk {
   readonly first: string;
   /** The requested page size. */
   readonly size: number | undefined;
-  pages: number;
-  count: number;
+  readonly pages: number;
+  readonly count: number;
   /** True if a page has had a header with links. Then a list of another contract than ours ends where there is no link to a next page. */
-  hasHadLinks: boolean;
+  readonly hasHadLinks: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
-  firstNumber: number | undefined;
-  readonly visited: Set<string>;
+  readonly firstNumber: number | undefined;
   /** The ids of the records of the first page. */
-  firstIds: string;
+  readonly firstIds: string;
   /** What identifies the records of the first page and of the last two. */
-  earlierIds: readonly (readonly unknown[])[];
+  readonly earlierIds: readonly (readonly unknown[])[];
   /** The number of all records, as the last page said. */
-  total: number | undefined;
+  readonly total: number | undefined;
   /** Why this reading may lack records, a clause: a deletion shifts all records after it. */
-  whyIncomplete: string | undefined;
+  readonly whyIncomplete: string | undefined;
 }
 
 /** What follows from the way in which the pages of a list follow each other. */
@@ -99,7 +98,7 @@ export function statedNext(
 }
 
 /** Finds the next page by a link in the header, or else as the description says how pages follow each other. */
-export function nextStep(walk: Readonly<Walk>, page: Page): PageStep {
+export function nextStep(walk: Walk, page: Page): PageStep {
   const link = linkOf(page, 'next');
   if (link !== undefined) return { kind: 'next', link };
   const end = endAt(walk, page);
@@ -118,7 +117,7 @@ export function linkOf(
 }
 
 /** Makes the link to the page after a page, if the description says how, and the page does not show that it is the last one. */
-function describedNext(walk: Readonly<Walk>, page: Page): string | CutEnd | undefined {
+function describedNext(walk: Walk, page: Page): string | CutEnd | undefined {
   const { operation, paging, first, size, count, pages, firstNumber } = walk;
   const isLast = page.records.length === 0 || totalsIn(page).includes(count);
   switch (paging.kind) {
@@ -140,7 +139,7 @@ function describedNext(walk: Readonly<Walk>, page: Page): string | CutEnd | unde
 }
 
 /** Returns the end of a list if this page is its last one. */
-function endAt({ paging, hasHadLinks, size, count, pages }: Readonly<Walk>, page: Page): ListEnd {
+function endAt({ paging, hasHadLinks, size, count, pages }: Walk, page: Page): ListEnd {
   const why = whyMoreRecords(page, { count, pages });
   if (why !== undefined) return { kind: 'cut', why };
   if (hasHadLinks || pagingTraits[paging.kind].provesEnd) return { kind: 'whole' };

@@ -40,29 +40,29 @@ export async function* pagesOf(
   call: OperationCall,
   size: number | undefined,
 ): AsyncGenerator<ServiceRecord[], ListEnd> {
-  const walk = beginWalk(call, size);
+  let walk = beginWalk(call, size);
   let step: PageStep = { kind: 'next', link: walk.first };
   let url = walk.first;
+  const visited = new Set<string>();
   while (step.kind === 'next') {
     const { endIfMissing }: NextPage = step;
     const page = await fetchPage(call, url, endIfMissing);
     if ('kind' in page) return endOf(walk, page);
-    walk.visited.add(url).add(withoutHash(page.request.url));
+    visited.add(url).add(withoutHash(page.request.url));
     const ids = pageIdsOf(walk, page);
     const repeatedShare = repeatedShareOf(walk, ids, endIfMissing);
     // If page 1 repeats the first page, the next page is page 2.
     if (isFirstNumberUnknown(walk) && repeatedShare >= 0.5) {
-      walk.firstNumber = 1;
-      // Somebody has changed the list between the two requests, so the number is only likely.
-      if (repeatedShare < 1) walk.whyIncomplete = hasChanged;
+      // If only a part is the same, somebody has changed the list between the two requests, so the number is only likely.
+      walk = { ...walk, firstNumber: 1, ...(repeatedShare < 1 && { whyIncomplete: hasChanged }) };
     } else if (repeatedShare === 1) {
       return endOf(walk, await endOfRepeated(call, walk, page, ids, endIfMissing));
     } else {
       yield page.records;
-      addPage(walk, page, ids);
+      walk = withPage(walk, page, ids);
     }
     step = nextStep(walk, page);
-    if (step.kind === 'next') url = urlOfNext(walk, page, step.link);
+    if (step.kind === 'next') url = urlOfNext(visited, page, step.link);
   }
   return endOf(walk, step);
 }
@@ -79,7 +79,6 @@ function beginWalk({ operation, request }: OperationCall, size: number | undefin
     paging,
     first: request.url,
     size,
-    visited: new Set(),
     firstIds: '',
     earlierIds: [],
     pages: 0,
@@ -104,19 +103,26 @@ async function fetchPage(call: OperationCall, url: string, endIfMissing?: ListEn
 }
 
 /** Adds a page to what was read. @throws CliError if the list does not end. */
-function addPage(walk: Walk, page: Page, { ids }: PageIds): void {
-  if (walk.pages === 0) walk.firstIds = recordIdsOf(walk, page);
-  walk.earlierIds = [...walk.earlierIds.slice(0, 1), ...walk.earlierIds.slice(1).slice(-1), ids];
-  walk.pages += 1;
-  walk.count += page.records.length;
-  if (walk.pages >= maxPages || walk.count >= maxRecords)
-    throw pageError(page, `the list does not end after ${walk.count} records on ${walk.pages} pages`);
-  walk.hasHadLinks ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
+function withPage(walk: Walk, page: Page, { ids }: PageIds): Walk {
+  const pages = walk.pages + 1;
+  const count = walk.count + page.records.length;
+  if (pages >= maxPages || count >= maxRecords)
+    throw pageError(page, `the list does not end after ${count} records on ${pages} pages`);
   const [total = walk.total] = totalsIn(page);
   const hasFallen = walk.total !== undefined && total !== undefined && total < walk.total;
-  if (hasFallen && !pagingTraits[walk.paging.kind].isByRecord)
-    walk.whyIncomplete = `its total fell from ${walk.total} to ${total} while it was read`;
-  walk.total = total;
+  const isShifted = hasFallen && !pagingTraits[walk.paging.kind].isByRecord;
+  return {
+    ...walk,
+    pages,
+    count,
+    hasHadLinks: walk.hasHadLinks || linkOf(page, 'next', 'first', 'prev', 'last') !== undefined,
+    firstIds: walk.pages === 0 ? recordIdsOf(walk, page) : walk.firstIds,
+    earlierIds: [...walk.earlierIds.slice(0, 1), ...walk.earlierIds.slice(1).slice(-1), ids],
+    total,
+    whyIncomplete: isShifted
+      ? `its total fell from ${walk.total} to ${total} while it was read`
+      : walk.whyIncomplete,
+  };
 }
 
 function endOf({ whyIncomplete }: Walk, end: ListEnd): ListEnd {
@@ -126,7 +132,7 @@ function endOf({ whyIncomplete }: Walk, end: ListEnd): ListEnd {
 }
 
 /** Returns the URL of the next page. @throws CliError if its link leaves the service, or was there before. */
-function urlOfNext({ visited }: Walk, page: Page, link: string): string {
+function urlOfNext(visited: ReadonlySet<string>, page: Page, link: string): string {
   const { reason, hint } = faultOfNext(link, page.request.url) ?? {};
   if (reason !== undefined)
     throw pageError(page, `the link to the next page ${reason}: ${maskUrl(link)}`, hint);
