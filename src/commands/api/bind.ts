@@ -8,17 +8,12 @@ import { boundIn, type Matches } from '../../binding/match.ts';
 import { isPagingName } from '../../binding/parameters.ts';
 import { singularWords } from '../../binding/path-words.ts';
 import { recordFieldsOf } from '../../binding/record-form.ts';
-import {
-  bindingScope,
-  readBoundContract,
-  removeContract,
-  writeContract,
-} from '../../config/contract-file.ts';
+import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { addressOf, type Context, withBasePath } from '../../context.ts';
 import type { Notice } from '../../output/messages.ts';
 import type { Output } from '../../output/printer.ts';
-import { CliError, InputError, UsageError } from '../../process/errors.ts';
+import { CliError, UsageError } from '../../process/errors.ts';
 import { joinFirst } from '../../process/text.ts';
 import { readDescriptionAt } from './read-description.ts';
 
@@ -37,11 +32,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
   const maps = parseMaps(values.map ?? []);
   const { location, withToken = false } = values;
   const description = await readDescriptionAt(context, location, withToken);
-  const { origin, address, basePath, prefix, otherServer } = chooseAddress(
-    settings,
-    description,
-    values.basePath,
-  );
+  const { origin, address, basePath, prefix } = chooseAddress(settings, description, values.basePath);
   const { matches, contract: described, routes } = bind(description, maps);
   const contract = withoutPrefix(described, prefix);
   const rows = operationIds.map((operation) => {
@@ -61,7 +52,6 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     return isShort ? { kind: 'nothing', error } : { kind: 'list', pages, error };
   }
   const scope = bindingScope(settings.profile?.value, origin);
-  const warnings = warningsOfLoss(context, origin, contract.operations.size);
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(io, scope, { ...contract, origin, basePath });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
@@ -73,13 +63,8 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
-  const remarks = [
-    ...remarksOfServer(origin, otherServer),
-    ...remarksOfRoutes(routes, described),
-    ...remarksOfDefaults(matches, contract),
-    ...remarksOfFields(matches),
-  ];
-  const notices = [status, ...remarks, ...warnings, ...warningsOfVariable(context)];
+  const remarks = [...remarksOfDefaults(matches, contract), ...remarksOfFields(matches)];
+  const notices = [status, ...remarks, ...warningsOfVariable(context)];
   const ending = { notices, error: tieError(matches) };
   // A table would only repeat the built-in contract.
   return isAsBuiltIn && isText ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
@@ -92,20 +77,6 @@ function hintOfMatches(matches: Matches, routes: readonly Route[]): string {
   const gets = routes.filter(({ method }) => method === 'GET').map(routeText);
   if (gets.length === 0) return 'it has no GET operation';
   return `it has ${joinFirst(gets, 8)}: name its operations with --map <operation>='<METHOD> <path>'`;
-}
-
-/** Warns if the present binding has more operations than the next one. One that cannot be read is not compared. */
-function warningsOfLoss({ io, settings }: Context, origin: string, count: number): Notice[] {
-  try {
-    const { size } = readBoundContract(io, origin, settings)?.operations ?? new Map();
-    if (count >= size) return [];
-    const counts = `${count} instead of ${size}`;
-    const text = `this binding has fewer operations than the previous one (${counts}), whose --map flags are not kept: give them again`;
-    return [['warning', text]];
-  } catch (error) {
-    if (error instanceof InputError) return [];
-    throw error;
-  }
 }
 
 /** Warns if a variable names a binding, which comes before the stored ones. */
@@ -201,8 +172,7 @@ function chooseAddress(settings: Settings, { url, document }: Description, baseP
   const isPrefix = paths.every((path) => path.startsWith(`${pathname}/`));
   const prefix = isPrefix ? pathname : '';
   const basePath = (basePathFlag ?? (prefix || (isHere ? server.pathname : ''))).replace(/\/+$/, '');
-  const otherServer = isHere || basePathFlag !== undefined || pathname !== '/' ? undefined : server;
-  return { origin, address: withBasePath(baseUrl, basePath), basePath, prefix, otherServer };
+  return { origin, address: withBasePath(baseUrl, basePath), basePath, prefix };
 }
 
 /** Takes the prefix out of the paths of the operations. */
@@ -212,21 +182,6 @@ function withoutPrefix(contract: Contract, prefix: string): Contract {
     path: operation.path.slice(prefix.length),
   }));
   return { ...contract, operations: new Map(bound.map((operation) => [operation.id, operation])) };
-}
-
-/** Names the path of a server elsewhere, which the service may have too. */
-function remarksOfServer(origin: string, server: URL | undefined): Notice[] {
-  const path = server?.pathname.replace(/\/+$/, '') ?? '';
-  const text = `the description is of ${server?.href}; if ${origin} has that path too, add --base-path ${path}`;
-  return path === '' ? [] : [['note', text]];
-}
-
-/** Names the routes of the description that are not used, if an operation is not bound. */
-function remarksOfRoutes(routes: readonly Route[], { operations: bound }: Contract): Notice[] {
-  const used = new Set(Array.from(bound.values(), routeText));
-  const unused = routes.map(routeText).filter((route) => !used.has(route));
-  if (unused.length === 0 || bound.size === operationIds.length) return [];
-  return [['note', `routes of the description that are not used: ${joinFirst(unused, 12)}`]];
 }
 
 /** Words in the names of parameters that change the order or the form of a list, and not its records. */
