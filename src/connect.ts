@@ -72,7 +72,7 @@ export async function connect(context: Context, purpose: ClientPurpose): Promise
   const transport = settings.offline
     ? await openEmbeddedStore(context, rules)
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), rules);
-  return openClient(context, { baseUrl, contract, ...headers, transport }, rules);
+  return toClient(context, { baseUrl, contract, ...headers, transport }, rules);
 }
 
 async function openEmbeddedStore({ io }: Context, { sendsMany, limits }: ClientRules): Promise<Transport> {
@@ -104,7 +104,7 @@ export async function connectToDocuments(
   const tls = isServiceOrigin ? files : { ca: files.ca };
   const rules = rulesOf(context, 'records');
   const transport = await openTransport(context, origin, tls, rules);
-  return openClient(context, { baseUrl: origin, contract, ...headers, transport }, rules);
+  return toClient(context, { baseUrl: origin, contract, ...headers, transport }, rules);
 }
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
@@ -129,11 +129,11 @@ export async function connectForChecks(context: Context, strict = false): Promis
 /** The headers of every request, and the source of their credential. */
 type ClientHeaders = Pick<ServiceOptions, 'headers' | 'credentialSource' | 'whyNoCredential'>;
 
-async function openClient(
+function toClient(
   context: Context,
   service: ClientHeaders & Pick<ServiceOptions, 'baseUrl' | 'contract' | 'transport'>,
   rules: ClientRules,
-): Promise<Client> {
+): Client {
   return createClient({
     ...service,
     limits: rules.limits,

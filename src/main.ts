@@ -57,7 +57,7 @@ type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'stop' | 'flag
 
 function createContext(parts: ContextParts, notices: Notices): Context {
   const { io, flags, settings } = parts;
-  const openClient = memoize(async (purpose: ClientPurpose) => {
+  const clientFor = memoize(async (purpose: ClientPurpose) => {
     const { connect } = await import('./connect.ts');
     return connect(context, purpose);
   });
@@ -74,7 +74,7 @@ function createContext(parts: ContextParts, notices: Notices): Context {
     isQuiet: settings.get('quiet'),
     contract: memoize(() => readContract(io, settings)),
     readToken: memoize((setting) => readTokenOf(parts, setting)),
-    client: (purpose = 'records') => openClient(purpose),
+    client: (purpose = 'records') => clientFor(purpose),
     style: memoize((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     printer: createPrinter(io, notices, printerOptions),
   };

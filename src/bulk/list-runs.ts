@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import { readBegin, readEnd, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
+import { readBegin, readEnd, readJournal, salvageHead, type UnreadableHead } from './read-journal.ts';
 import {
   isSameTarget,
   numbersOf,
@@ -49,7 +49,7 @@ export async function listRuns(io: Io): Promise<RunList> {
       if (undoes !== undefined && !undos.has(undoes)) undos.set(undoes, run);
     } catch (problem) {
       if (!(problem instanceof CliError)) throw problem;
-      unreadable.push({ id, problem, ...readUnreadableHead(journalPath(folder, id)) });
+      unreadable.push({ id, problem, ...salvageHead(journalPath(folder, id)) });
     }
   return { folder, runs, unreadable };
 }

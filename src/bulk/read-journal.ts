@@ -170,7 +170,7 @@ export interface UnreadableHead {
 }
 
 /** Reads the facts in the first line of an unreadable journal. The earliest formats had the header in the line itself. */
-export function readUnreadableHead(path: string): UnreadableHead {
+export function salvageHead(path: string): UnreadableHead {
   let line: JsonValue | undefined;
   try {
     line = jsonIn(readFirstLine(path) ?? '');

@@ -3,12 +3,12 @@ import type { Noun, NounName } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { statusRule } from '../client/answer-table.ts';
 import { Pace } from '../client/pace.ts';
-import { throwUnsent } from '../config/file.ts';
+import { rethrowAsUnsent } from '../config/file.ts';
 import { defaultMaxErrors } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { inPages, type Output } from '../output/printer.ts';
-import { withProgress } from '../output/streams.ts';
+import { withProgress } from '../output/progress.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, exitCodes, type UsageError } from '../process/errors.ts';
 import { graceMs } from '../process/signals.ts';
@@ -162,8 +162,8 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
     // A record that can never be read would end each resume here.
     if (!runs.run || !(error instanceof CliError) || error.details.hint) throw error;
     const { status } = error.details;
-    const { isOutage, pauses } = statusRule(status);
-    if (status === undefined || isOutage || pauses) throw error;
+    const { mayBeOutage, pauses } = statusRule(status);
+    if (status === undefined || mayBeOutage || pauses) throw error;
     const { hint } = byHandFollowUp(context, runs.run.id, ['<id>']);
     throw error.with({ hint: `if the record can never be read, ${hint}` });
   }
@@ -189,7 +189,7 @@ async function writePlan(
   };
   const total = plan.rowsToWrite.length;
   return stop.inTwoSteps(tellFirst, async () => {
-    using journal = await beginSession(runs, plan.rows).catch(throwUnsent);
+    using journal = await beginSession(runs, plan.rows).catch(rethrowAsUnsent);
     const { rowsToWrite } = plan;
     const options = { port, rowsToWrite, maxErrors, stop };
     const keeper = createRowKeeper(journal, options);

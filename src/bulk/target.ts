@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost } from '../api/http.ts';
-import { resolvePaths, throwUnsent } from '../config/file.ts';
+import { resolvePaths, rethrowAsUnsent } from '../config/file.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
@@ -91,7 +91,7 @@ export async function lockTarget(
     });
   const endsAtMs = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {
-    const result = await lockOrFindHolder().catch(throwUnsent);
+    const result = await lockOrFindHolder().catch(rethrowAsUnsent);
     if (typeof result === 'function') return { [Symbol.dispose]: result };
     const remainingMs = endsAtMs - monotonicMs();
     const holder = [result.work, `process ${result.process}`].filter(Boolean).join(', ');

@@ -91,7 +91,7 @@ function createCheckContext(
   endsAtMs = Number.POSITIVE_INFINITY,
 ): CheckContext {
   // A request is sent again if the service is overloaded, or a gateway does not reach it.
-  const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).isOutage);
+  const isFinal = (status: number) => !(statusRule(status).pauses || statusRule(status).mayBeOutage);
   const afterAttempt = (attempt: Attempt) => void attempts.push(attempt);
   const options = { signal, isFinalStatus: isFinal, afterAttempt };
   const { limits, contract, withOptions } = service.client;

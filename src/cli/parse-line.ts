@@ -32,7 +32,7 @@ export async function parseLine(program: Program, { command, rest }: LineMeaning
     if (parse) argument.argParser(returnUsageError(parse));
     parser.addArgument(argument);
   }
-  const problem = findProblem(parser, rest, Object.values(flagsOf(loaded)));
+  const problem = readWords(parser, rest, Object.values(flagsOf(loaded)));
   const flags = parser.opts();
   const values = Object.fromEntries(args.map(([key], at) => [key, parser.processedArgs[at]]));
   return { path, command: loaded, flags, values: { ...values, ...flags }, problem };
@@ -49,11 +49,7 @@ async function loadAt(program: Program, path: readonly string[]): Promise<Comman
 }
 
 /** Reads a line, and says what is wrong with it. Commander has the facts of an error only in the text of its message. */
-function findProblem(
-  parser: Parser,
-  rest: readonly string[],
-  flags: readonly Flag[],
-): LineProblem | undefined {
+function readWords(parser: Parser, rest: readonly string[], flags: readonly Flag[]): LineProblem | undefined {
   try {
     parser.parse(rest, { from: 'user' });
     return undefined;

@@ -52,7 +52,7 @@ interface AnswerRule {
   /** True if gateways send this status too, even after the service has applied the write. */
   readonly isGatewayStatus?: true;
   /** True if a gateway may have answered because the service is overloaded or unreachable. */
-  readonly isOutage?: true;
+  readonly mayBeOutage?: true;
   /** True if a run pauses. */
   readonly pauses?: true;
 }
@@ -83,8 +83,8 @@ const statusTable: readonly (readonly [statuses: readonly number[], rule: Answer
   [[425], busy],
   [[429], { ...busy, pauses: true }],
   [[501, 505], { ...refusal, kind: 'unavailable' }],
-  [[502, 504], { ...lost, isOutage: true }],
-  [[503], { ...lost, isOutage: true, pauses: true }],
+  [[502, 504], { ...lost, mayBeOutage: true }],
+  [[503], { ...lost, mayBeOutage: true, pauses: true }],
 ];
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
@@ -139,7 +139,7 @@ export function statusRule(status: number | undefined, sender?: Sender): AnswerR
 
 /** Returns true if the service itself has answered an attempt, and not a gateway that cannot reach it. */
 export function isAnswered({ response, sender }: Pick<Attempt, 'response' | 'sender'>): boolean {
-  return response !== undefined && !statusRule(response.status).isOutage && sender !== 'gateway';
+  return response !== undefined && !statusRule(response.status).mayBeOutage && sender !== 'gateway';
 }
 
 /**

@@ -83,11 +83,12 @@ export class Pace {
           `the service answered ${status} and asks to wait ${durationText(retryAfterMs)}, longer than ${durationText(maxRetryWaitMs)}`,
         ),
       );
-    const { pauses = false, isOutage = false } = statusRule(status);
+    const { pauses = false, mayBeOutage = false } = statusRule(status);
     // After an outage the service need not be spared.
-    if (response && !isOutage) this.setSpacing(pauses);
+    if (response && !mayBeOutage) this.setSpacing(pauses);
     this.pauseFor(retryAfterMs ?? (pauses ? retryDelayMs(1) : 0));
-    if (!this.isDead(attempt)) return;
+    this.countAnswer(attempt);
+    if (isAnswered(attempt) || !this.isServiceGone()) return;
     const last = error?.message ?? `the last one was ${status}`;
     const message = `${this.unanswered} attempts in a row got no answer from the service: ${last}`;
     const hint = 'see `petstore doctor` with the same flags';
@@ -102,8 +103,8 @@ export class Pace {
       this.spacingMs = Math.min(Math.max(1.5 * this.spacingMs, minSpacingMs), maxSpacingMs);
   }
 
-  /** Counts the answer to an attempt, or its absence. @returns true if the run gives up on the service. */
-  private isDead(attempt: Attempt): boolean {
+  /** Counts the answer to an attempt, or its absence. */
+  private countAnswer(attempt: Attempt): void {
     const now = monotonicMs();
     const isWrite = !isSafeMethod(attempt.request.method);
     // The attempt may have begun before the last response.
@@ -113,15 +114,17 @@ export class Pace {
       // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
       if (isWrite) this.isWriteLost = false;
       if (!this.isWriteLost) this.unanswered = 0;
-      return false;
+      return;
     }
     this.isWriteLost ||= isWrite;
     // During an outage `begin` has counted the request already.
     if (!this.isOutage) this.unanswered += 1;
-    const silentMs = now - Math.max(this.silentSinceMs, this.pausedUntilMs);
-    return (
-      this.unanswered >= maxUnanswered + maxProbes || (this.unanswered > 1 && silentMs >= longestSilenceMs)
-    );
+  }
+
+  private isServiceGone(): boolean {
+    const silentMs = monotonicMs() - Math.max(this.silentSinceMs, this.pausedUntilMs);
+    const isSilent = this.unanswered > 1 && silentMs >= longestSilenceMs;
+    return isSilent || this.unanswered >= maxUnanswered + maxProbes;
   }
 
   private begin(): void {

@@ -180,7 +180,7 @@ export function resolvePaths(io: Io): Paths {
 }
 
 /** Throws an error of the state folder again, such as that of a full disk, with a hint, and that nothing was sent. */
-export function throwUnsent(error: unknown): never {
+export function rethrowAsUnsent(error: unknown): never {
   if (!(error instanceof CliError)) throw error;
   const hint = error.details.hint ?? 'PETSTORE_STATE_DIR names another folder for the journals of new runs';
   throw error.with({ hint }, `${error.message}; nothing was sent`);

@@ -44,7 +44,7 @@ export function withinLimits<Value>(
     };
     const end = () => {
       clearTimeout(timer);
-      for (const signal of signals) ignoreAbort(signal, cancel);
+      for (const signal of signals) offAbort(signal, cancel);
     };
     const cancel = (reason: unknown) => {
       end();
@@ -57,7 +57,7 @@ export function withinLimits<Value>(
       limitMs < longestTimerMs
         ? setTimeout(() => cancel(createTimeoutError?.()), Math.ceil(limitMs))
         : undefined;
-    for (const signal of signals) hearAbort(signal, cancel);
+    for (const signal of signals) onAbort(signal, cancel);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) cancel(aborted.reason);
     else
@@ -83,7 +83,7 @@ type AbortListener = (reason: unknown) => void;
  */
 const abortListeners = new WeakMap<AbortSignal, AbortListener[]>();
 
-function hearAbort(signal: AbortSignal, listener: AbortListener): void {
+function onAbort(signal: AbortSignal, listener: AbortListener): void {
   const listeners = abortListeners.get(signal) ?? [];
   if (listeners.push(listener) > 1 || abortListeners.has(signal)) return;
   abortListeners.set(signal, listeners);
@@ -92,7 +92,7 @@ function hearAbort(signal: AbortSignal, listener: AbortListener): void {
   });
 }
 
-function ignoreAbort(signal: AbortSignal, listener: AbortListener): void {
+function offAbort(signal: AbortSignal, listener: AbortListener): void {
   const listeners = abortListeners.get(signal) ?? [];
   const at = listeners.indexOf(listener);
   if (at === -1) return;

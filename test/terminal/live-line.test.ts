@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openStreams, withProgress } from '../../src/output/streams.ts';
+import { withProgress } from '../../src/output/progress.ts';
+import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';
