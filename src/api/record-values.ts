@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
+import { momentOf, shorten } from '../process/text.ts';
 
 // The values of a record that a command reads and writes. This file does not use the schema library: the command line is parsed with
 // its functions, and needs no schemas.
@@ -59,8 +59,7 @@ export function toDateTime(text: string): string {
 /** Returns the instant of a date-time or a day. @see toDateTime */
 export function toInstant(text: string): number | undefined {
   const dateTime = toDateTime(text);
-  // JavaScript has no leap seconds.
-  return isDateTime(dateTime) ? Date.parse(dateTime.replace(/:60(?=[.Zz+-])/, ':59')) : undefined;
+  return isDateTime(dateTime) ? momentOf(dateTime) : undefined;
 }
 
 export interface ServiceRecord<Members = JsonObject> {

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '../api/http.ts';
-import { UsageError } from '../process/errors.ts';
+import { ValueError } from '../process/errors.ts';
 import { printJson, valueAt } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
@@ -35,8 +35,8 @@ const comparison = new RegExp(
     String.raw`(?<operator>=|!=|\*=)(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]*))(?:\s+|$)`,
 );
 
-/** Parses a condition. @throws UsageError with the grammar, and the text from the first mistake on. */
-export function parseCondition(text: string, flag: string): Condition {
+/** Parses a condition. @throws ValueError with the grammar, and the text from the first mistake on. */
+export function parseCondition(text: string): Condition {
   let rest = text.trim();
   const { 0: { length } = '', groups: { path, status } = {} } = head.exec(rest) ?? {};
   const comparisons: PartComparison[] = [];
@@ -44,10 +44,9 @@ export function parseCondition(text: string, flag: string): Condition {
   while (rest !== '' || length + comparisons.length === 0) {
     const match = comparison.exec(rest);
     if (!match)
-      throw new UsageError(
-        `${flag} '${text}': '${shorten(rest, 100)}' is not a part of a condition`,
-        `write ${grammar}`,
-      );
+      throw new ValueError(`'${shorten(rest, 100)}' is not a part of a condition`, {
+        hint: `write ${grammar}`,
+      });
     const { part = '', operator = '', quoted, bare = '' } = match.groups ?? {};
     comparisons.push({ part, operator, value: quoted ?? bare });
     rest = rest.slice(match[0].length);

@@ -52,12 +52,7 @@ export async function readCommandLine(
     return readCommandLine([...path, '--help'], program, packageDir);
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
-  // A word after an unknown flag may be its value, so it is not reported as a command. It may be a token, so no error names it.
-  // In `-qX` the unknown flag is no word of its own: then it may be in the first flag of the line.
-  const isFlag = (word: string) => problem?.kind === 'unknown-flag' && word.startsWith('-');
-  const ownAt = problem?.kind === 'unknown-flag' ? argv.indexOf(problem.word) : -1;
-  const flagAt = ownAt === -1 ? argv.findIndex(isFlag) : ownAt;
-  const unknown = findUnknown(table, flagAt === -1 ? meaning : meaningOfLine(table, argv.slice(0, flagAt)));
+  const unknown = findUnknown(table, meaning);
   const isIncomplete = unknown !== undefined || (!action && !problem);
   // `without-program.ts` answers most of these lines.
   if (asksForHelp(argv) || isIncomplete)
@@ -165,12 +160,10 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const seeHelp = `see \`${name} --help\``;
   if (problem?.kind !== 'unknown-flag')
     return new UsageError(`${name}: ${problem?.message}`, problem?.hint ?? seeHelp);
-  const [flagName = '', ...values] = problem.word.split('=');
-  // The value of an unknown flag may be a token.
-  const sentence = `${name}: unknown flag '${flagName}${values.length > 0 ? '=…' : ''}'`;
+  const sentence = `${name}: unknown flag '${problem.name}'`;
   const names = Object.values(flagsOf(command)).map(nameOf);
   const harmless = names.filter((each) => !guardedFlags.includes(each));
   // The words after it may be its value and a command that has the flag.
   const otherHint = path.length > 0 ? seeHelp : `put a flag of a command after the command; ${seeHelp}`;
-  return new UsageError(sentence, didYouMean(flagName, harmless) ?? otherHint);
+  return new UsageError(sentence, didYouMean(problem.name, harmless) ?? otherHint);
 }

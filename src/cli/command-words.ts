@@ -41,8 +41,10 @@ export interface LineMeaning {
   readonly command: CommandWords;
   /** The words without the names of the command: its flags and arguments. */
   readonly rest: readonly string[];
-  /** The words that are not commands, flags or values of flags. */
+  /** The words that are not commands, flags or values of flags. None after an unknown flag, whose value they may be. */
   readonly operands: readonly string[];
+  /** The first flag that the command does not have; never its value, which may be a token. */
+  readonly unknownFlag: string | undefined;
   /** The flag that waits for its value at the end of the line. */
   readonly pending: WordSlot | undefined;
   readonly isAfterDashes: boolean;
@@ -121,37 +123,35 @@ export function findUnknown(
   return { message: `${name}: unknown command '${word}'`, hint };
 }
 
-/** Returns the command, the arguments and the pending flag of a line. It skips unknown flags. */
+/** Returns the command, the arguments and the pending flag of a line. */
 export function meaningOfLine(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
   let pending: WordSlot | undefined;
+  let mayBeValue = false;
+  let isAfterDashes = false;
   const rest: string[] = [];
   const operands: string[] = [];
-  for (const [at, word] of words.entries()) {
-    const isFlag = word.startsWith('-') && word !== '-';
-    if (pending && !(isFlag && pending.syntax.includes('['))) {
-      pending = undefined;
-    } else if (word === '--') {
-      return {
-        command,
-        rest: [...rest, ...words.slice(at)],
-        operands,
-        pending: undefined,
-        isAfterDashes: true,
-      };
-    } else if (isFlag) {
-      pending = openFlag(flagSlots(table, command), word);
-    } else {
-      const verb = operands.length === 0 ? findVerb(table, command.path, word) : undefined;
-      if (verb) {
-        command = verb;
-        continue;
-      }
-      operands.push(word);
-    }
+  const flagWords: string[] = [];
+  for (const word of words) {
+    const isFlag = word.startsWith('-') && !/^-(\d*\.?\d+(e[+-]?\d+)?)?$/.test(word);
+    const verb = isFlag || operands.length > 0 ? undefined : findVerb(table, command.path, word);
+    if (isAfterDashes || (pending && !(isFlag && pending.syntax.includes('[')))) pending = undefined;
+    else if (isFlag) {
+      const opened = openFlag(flagSlots(table, command), word);
+      isAfterDashes = word === '--';
+      mayBeValue ||= opened.unknown !== undefined;
+      pending = opened.pending;
+      if (!isAfterDashes) flagWords.push(word);
+    } else if (verb) {
+      command = verb;
+      continue;
+    } else if (!mayBeValue) operands.push(word);
     rest.push(word);
   }
-  return { command, rest, operands, pending, isAfterDashes: false };
+  const slots = flagSlots(table, command);
+  const unknown = flagWords.map((word) => openFlag(slots, word).unknown);
+  const unknownFlag = unknown.find((name) => name !== undefined);
+  return { command, rest, operands, unknownFlag, pending, isAfterDashes };
 }
 
 /** Finds the possible completions of the last word. */
@@ -160,7 +160,7 @@ export function completionOf(table: WordTable, words: readonly string[]): Comple
   const { command, operands, pending, isAfterDashes } = meaningOfLine(table, words.slice(0, -1));
   if (isAfterDashes) return { offers: 'file', stem: '' };
   const [name = '', ...values] = current.startsWith('--') && !pending ? current.split('=') : [];
-  const slot = values.length > 0 ? openFlag(flagSlots(table, command), name) : pending;
+  const slot = values.length > 0 ? openFlag(flagSlots(table, command), name).pending : pending;
   if (slot) {
     const start = values.length > 0 ? name.length + 1 : 0;
     const end = slot.isList ? Math.max(start, current.lastIndexOf(',') + 1) : start;
@@ -223,14 +223,24 @@ function flagSlots(table: WordTable, { flags }: CommandWords): readonly WordSlot
   return [...flags, ...table.flags];
 }
 
-/** Finds the flag in a word that takes the next word as its value: `-o`, `-qo`, `--output`. */
-function openFlag(flags: readonly WordSlot[], word: string): WordSlot | undefined {
-  if (word.startsWith('--')) return flags.find((flag) => nameOf(flag) === word && takesValue(flag.syntax));
+/** Finds the flag in a word that takes the next word as its value, such as `-o`, `-qo` or `--output`, or a flag that is unknown. */
+function openFlag(
+  flags: readonly WordSlot[],
+  word: string,
+): { readonly pending?: WordSlot; readonly unknown?: string } {
+  if (word.startsWith('--')) {
+    const [name = '', value] = word.split('=');
+    const flag = flags.find((each) => nameOf(each) === name);
+    const takes = flag !== undefined && takesValue(flag.syntax);
+    if (value !== undefined) return takes ? {} : { unknown: `${name}=…` };
+    return flag ? (takes ? { pending: flag } : {}) : { unknown: name };
+  }
   for (const [at, letter] of [...word.slice(1)].entries()) {
     const flag = flags.find(({ syntax }) => syntax.startsWith(`-${letter},`));
-    if (flag && takesValue(flag.syntax)) return at === word.length - 2 ? flag : undefined;
+    if (!flag) return { unknown: `-${letter}` };
+    if (takesValue(flag.syntax)) return at === word.length - 2 ? { pending: flag } : {};
   }
-  return undefined;
+  return {};
 }
 
 function takesValue(syntax: string): boolean {

@@ -60,9 +60,9 @@ interface ValueOptions<Value> extends FlagDetails {
   /**
    * Parses the text, which can be empty for `--flag [value]`. Without a parser the value is the text itself.
    *
-   * @throws ValueError, which gets the label and the text; or a UsageError.
+   * @throws ValueError, which gets the label and the text.
    */
-  readonly parse?: (text: string, label: string) => Value;
+  readonly parse?: (text: string) => Value;
   /** The name of the flag or argument in errors; by default the one in its syntax. */
   readonly label?: string;
 }
@@ -122,7 +122,7 @@ function makeParser<Value>(
   syntax: string,
   { parse, label = nameOf({ syntax }) }: ValueOptions<Value>,
 ): (text: string) => Value {
-  return (text) => parseAt(label, text, () => (parse ? parse(text, label) : (text as Value)));
+  return (text) => parseAt(label, text, () => (parse ? parse(text) : (text as Value)));
 }
 
 /** Makes a parser that appends the value of each text to the values so far. */

@@ -15,7 +15,10 @@ import {
 } from './verb.ts';
 
 /** Loads the command of a line, and reads its flags and arguments with commander. Global flags may stand before its names. */
-export async function parseLine(program: Program, { command, rest }: LineMeaning): Promise<ParsedLine> {
+export async function parseLine(
+  program: Program,
+  { command, rest, unknownFlag }: LineMeaning,
+): Promise<ParsedLine> {
   const path = command.path.split(' ').filter((name) => name !== '');
   const loaded = await loadAt(program, path);
   const parser = new Parser(program.name);
@@ -32,7 +35,7 @@ export async function parseLine(program: Program, { command, rest }: LineMeaning
     if (parse) argument.argParser(returnUsageError(parse));
     parser.addArgument(argument);
   }
-  const problem = readWords(parser, rest, Object.values(flagsOf(loaded)));
+  const problem = readWords(parser, rest, unknownFlag, Object.values(flagsOf(loaded)));
   const flags = parser.opts();
   const values = Object.fromEntries(args.map(([key], at) => [key, parser.processedArgs[at]]));
   return { path, command: loaded, flags, values: { ...values, ...flags }, problem };
@@ -49,16 +52,18 @@ async function loadAt(program: Program, path: readonly string[]): Promise<Comman
 }
 
 /** Reads a line, and says what is wrong with it. Commander has the facts of an error only in the text of its message. */
-function readWords(parser: Parser, rest: readonly string[], flags: readonly Flag[]): LineProblem | undefined {
+function readWords(
+  parser: Parser,
+  rest: readonly string[],
+  unknownFlag: string | undefined,
+  flags: readonly Flag[],
+): LineProblem | undefined {
   try {
     parser.parse(rest, { from: 'user' });
     return undefined;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.unknownOption') {
-      const [word = ''] = /(?<=').*(?=')/s.exec(error.message) ?? [];
-      return { kind: 'unknown-flag', word };
-    }
+    if (error.code === 'commander.unknownOption') return { kind: 'unknown-flag', name: unknownFlag ?? '' };
     if (error.code === 'commander.excessArguments') {
       const stray = strayWord(parser, rest);
       const hint = /^: \W*https?:/.test(stray) ? 'give the URL with --base-url' : undefined;

@@ -91,10 +91,10 @@ export interface ParsedLine {
   readonly problem: LineProblem | undefined;
 }
 
-/** What is wrong with the flags and arguments of a line. `word` has the value after `=`, if any. */
+/** What is wrong with the flags and arguments of a line. */
 export type LineProblem =
   | { readonly kind: 'wrong-word'; readonly message: string; readonly hint?: string | undefined }
-  | { readonly kind: 'unknown-flag'; readonly word: string };
+  | { readonly kind: 'unknown-flag'; readonly name: string };
 
 export async function loadCommand(command: Command | Unloaded): Promise<Command> {
   return 'load' in command ? { ...command, ...(await command.load()) } : command;

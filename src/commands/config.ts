@@ -23,15 +23,14 @@ const get = verb({
     'petstore config get profile',
   ],
   args: { key: argument('<key>', 'the key whose value to print', { offers: keyNames }) },
-  async run({ settings, io }, { key: name }) {
+  async run({ settings }, { key: name }) {
     const key = name === 'profile' ? name : requireKey(name);
     const value = key === 'profile' ? settings.profile?.value : shownSetting(key, settings.explain(key));
     if (value === undefined || value === null)
       throw new CliError('not-found', `${key} is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
-    await io.stdout.write(`${sanitize(String(value))}\n`);
-    return { kind: 'nothing' };
+    return { kind: 'text', text: `${sanitize(String(value))}\n`, data: value };
   },
 });
 

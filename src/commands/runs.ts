@@ -11,7 +11,7 @@ import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import { type Context, isWatchedByPerson } from '../context.ts';
 import { inPages } from '../output/printer.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { CliError, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { Names } from '../records/names.ts';
 import { listFlags, referenceFlag, sessionFlags } from './shared-flags.ts';
@@ -88,11 +88,11 @@ function requireShown(list: RunList, id: string | undefined): Run {
   return run;
 }
 
-/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError for any other text. */
+/** Parses `42`, `line:7` or `line:7=42`. @throws ValueError for any other text. */
 function parseNamedRow(text: string): NamedRow {
   const [, id, line, madeId] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
   if (id === undefined && line === undefined)
-    throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
+    throw new ValueError('must be the id of a record, or line:<n> of the input, or line:<n>=<id>');
   return {
     name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
     madeId: madeId === undefined ? undefined : BigInt(madeId),

@@ -126,7 +126,7 @@ function storeToServe({ io }: Context, { data, empty, pets, requireToken }: Serv
   if (data === undefined) return seedStore(pets);
   const hint = '`petstore offline pull --to <file>` writes such a file';
   const store = readStore(resolve(io.cwd, data), hint);
-  if (!store) throw new UsageError(`--data ${data}: no such file`, hint);
+  if (!store) throw new InputError(`--data ${data}: no such file`, hint);
   return store;
 }
 

@@ -4,7 +4,7 @@ import type { Shard } from '../bulk/run.ts';
 import { choice, type Flag, flag, keyFlag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { defaultMaxErrors, parseDuration } from '../config/keys.ts';
 import { decimalMarks, integerFrom, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
-import { UsageError, ValueError } from '../process/errors.ts';
+import { ValueError } from '../process/errors.ts';
 import { parseIdOrName, parseText } from '../records/record-fields.ts';
 
 const watchInterval = '5s';
@@ -125,20 +125,20 @@ export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
  * Parses `i/n`. Part n is part 0, because some tools count from 0 (JOB_COMPLETION_INDEX) and others from 1 (GNU parallel, most CI
  * matrices).
  *
- * @throws UsageError for any other text.
+ * @throws ValueError for any other text.
  */
 function parseShard(text: string): Shard {
   const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];
   if (index === undefined || Number(index) > Number(count))
-    throw new UsageError(`--shard '${text}': must be <i>/<n>, for example 2/8`);
+    throw new ValueError('must be <i>/<n>, for example 2/8');
   return { index: Number(index) % Number(count), count: Number(count) };
 }
 
-/** Parses `100` or `5%`. @throws UsageError unless the text is a whole number, or a percentage up to 100. */
-function parseRowLimit(text: string, flag: string): RowLimit {
+/** Parses `100` or `5%`. @throws ValueError unless the text is a whole number, or a percentage up to 100. */
+function parseRowLimit(text: string): RowLimit {
   const [, digits, percent] = /^(\d{1,15}(?:\.\d{1,6})?)(%?)$/.exec(text) ?? [];
   const value = Number(digits);
   if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
   if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
-  throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
+  throw new ValueError('must be a number of rows or a percentage, such as 100 or 5%');
 }

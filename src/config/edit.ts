@@ -46,9 +46,14 @@ export function sectionOf(config: ConfigDraft, profile: string | undefined): Con
   return profile === undefined ? config : requireProfile(config, profile);
 }
 
-/** Removes a value. Returns whether it was set. @throws UsageError for an unknown profile. */
+/** Removes a value. Returns whether it was set. @throws UsageError for an unknown profile, and for all profiles at once. */
 export function unsetValue(config: ConfigDraft, profile: string | undefined, key: string): boolean {
   const section = sectionOf(config, profile);
+  if (section === config && key === 'profiles')
+    throw new UsageError(
+      'profiles: a profile is deleted by its name',
+      'use `petstore profile delete <name>`',
+    );
   const wasSet = Object.hasOwn(section, key);
   delete section[key];
   return wasSet;

@@ -64,7 +64,7 @@ export function dayOf(date: Date): string {
 
 /** A time of RFC 3339, or one without its time, its seconds or its offset. The offset may stand after a space. */
 const momentPattern =
-  /^(\d{4}-\d\d-\d\d)(?:[t ](\d\d:\d\d)(:[0-5]\d(?:\.\d+)?)?(?::60)? ?(z|utc|[+-]\d\d:?\d\d)?)?$/i;
+  /^(\d{4}-\d\d-\d\d)(?:[t ](\d\d:\d\d)(:(?:[0-5]\d|60)(?:\.\d+)?)? ?(z|utc|[+-]\d\d:?\d\d)?)?$/i;
 
 /** Returns a moment in milliseconds of Unix time, or NaN for any other text. Some services leave out the offset: then UTC is meant. */
 export function momentOf(text: string): number {
@@ -76,7 +76,8 @@ export function momentOf(text: string): number {
     .replace(/^(z|utc)$/i, 'Z')
     .replace(/(\d\d)$/, ':$1')
     .replace('::', ':');
-  return Date.parse(`${day}T${time}${seconds}${zone}`);
+  // JavaScript has no leap seconds.
+  return Date.parse(`${day}T${time}${seconds.replace(':60', ':59')}${zone}`);
 }
 
 /**

@@ -44,9 +44,10 @@ test.each([
   ['--dry-run petz', "unknown command 'petz'"],
   ['--version --bogus', "petstore: unknown flag '--bogus'"],
   ['--nonsense pets list', "pets list: unknown flag '--nonsense'\nhint: see `petstore pets list --help`"],
+  ['--token s3cret pets list', "pets list: unknown flag '--token'\nhint: see `petstore pets list --help`"],
   [
-    '--token s3cret pets list',
-    "petstore: unknown flag '--token'\nhint: put a flag of a command after the command; see `petstore --help`",
+    '--token s3cret',
+    "petstore: unknown flag '--token'\nhint: put a flag of a command after the command; see",
   ],
   ['-qX s3cret', "petstore: unknown flag '-X'"],
   ['pets list --nonsense', "pets list: unknown flag '--nonsense'"],

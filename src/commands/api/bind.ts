@@ -13,7 +13,7 @@ import type { Settings } from '../../config/settings.ts';
 import { addressOf, type Context, withBasePath } from '../../context.ts';
 import type { Notice } from '../../output/messages.ts';
 import type { Output } from '../../output/printer.ts';
-import { CliError, UsageError } from '../../process/errors.ts';
+import { CliError, parseAt, UsageError, ValueError } from '../../process/errors.ts';
 import { joinFirst } from '../../process/text.ts';
 import { readDescriptionAt } from './read-description.ts';
 
@@ -131,10 +131,11 @@ function parseMaps(values: readonly string[]): Maps {
       const nounName = requireNounOfField(noun, field);
       fields.set(nounName, new Map([...(fields.get(nounName) ?? []), [field, wireName]]));
     } else
-      throw new UsageError(
-        `--map ${value}: must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>`,
-        "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
-      );
+      parseAt('--map', value, () => {
+        throw new ValueError('must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>', {
+          hint: "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
+        });
+      });
   }
   return { operations, fields };
 }

@@ -8,7 +8,7 @@ import { dryRunOutput } from '../../client/shown-request.ts';
 import type { RawRequest } from '../../client/user-request.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
-import { CliError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
+import { CliError, InputError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { readFileOrStdin } from '../../process/files.ts';
 import { sanitize } from '../../process/text.ts';
@@ -82,10 +82,10 @@ async function printBody({ io }: Context, { body }: Answer): Promise<void> {
 
 const maxBodyBytes = 64 * 1024 * 1024;
 
-/** Reads a file, or stdin for `-`. @throws UsageError if the file cannot be read. */
+/** Reads a file, or stdin for `-`. @throws InputError if the file cannot be read. */
 function readBodyFile({ io }: Context, input: string): Promise<Uint8Array> {
   return readFileOrStdin(io, input, maxBodyBytes).catch((error) => {
-    throw new UsageError(`--input ${input}: ${systemReason(error)}`);
+    throw new InputError(`--input ${input}: ${systemReason(error)}`);
   });
 }
 
