@@ -1,5 +1,7 @@
-import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
+import { type Field, type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { Method } from '../api/operations.ts';
+import { fieldValues } from '../api/schemas.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { joinFirst, withArticle } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle } from './document.ts';
 import { toParameters } from './parameters.ts';
@@ -98,8 +100,13 @@ function recordObstacle(
   return obstacle && { ...obstacle, hasOtherRecords: true };
 }
 
-const integerFields = new Set(['id', ...fieldsOfKind('reference'), ...fieldsOfKind('quantity')]);
-const booleanFields = fieldsOfKind('truth');
+/** Returns the JSON type of a field of ours. */
+function typeOf(noun: NounName, field: string): string {
+  const fields: readonly Field[] = nouns[noun].fields;
+  const { kind = 'reference' } = fields.find(({ name }) => name === field) ?? {};
+  const { type = 'string' }: JsonObject = fieldValues[kind].schema;
+  return String(type);
+}
 
 export function isNumberKind(kind: Shape['kind']): boolean {
   return kind === 'integer' || kind === 'number';
@@ -118,9 +125,8 @@ function shapeObstacle(
   for (const [field, name] of names) {
     const { kind } = shape.field(name);
     if (field === 'categoryId' && isCategoryObject(shape.field(name))) continue;
-    const isSame = integerFields.has(field)
-      ? isNumberKind(kind)
-      : kind === (booleanFields.has(field) ? 'boolean' : 'string');
+    const type = typeOf(tableOperation.noun, field);
+    const isSame = type === 'integer' ? isNumberKind(kind) : kind === type;
     if (kind !== 'unknown' && !isSame)
       return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
   }
@@ -128,7 +134,9 @@ function shapeObstacle(
   if (lacking.length === 0) return undefined;
   const why = `its ${label} has no field ${lacking.join(', ')}`;
   if (shape.fields.size === 0) return { why };
-  const meant = lacking.flatMap((field) => fieldMeant(shape, field) ?? []);
+  const meant = lacking.flatMap(
+    (field) => fieldMeant(shape, field, typeOf(tableOperation.noun, field)) ?? [],
+  );
   const flagsWith = (nameOf: (index: number) => string | undefined) =>
     lacking.map((field, index) => `--map ${tableOperation.noun}.${field}=${nameOf(index)}`).join(' ');
   if (meant.length < lacking.length) {
@@ -140,10 +148,10 @@ function shapeObstacle(
 }
 
 /** Finds the only field of the same type that has a word of ours in its name, such as `pet` for `petId`. */
-function fieldMeant(shape: Shape, field: string): string | undefined {
+function fieldMeant(shape: Shape, field: string, type: string): string | undefined {
   const words = singularWords(field).filter((word) => word !== 'id');
   const [name, ...others] = [...shape.fields].flatMap(([name, { kind }]) => {
-    const isSameType = integerFields.has(field) ? isNumberKind(kind) : kind === 'string';
+    const isSameType = type === 'integer' ? isNumberKind(kind) : kind === 'string';
     return isSameType && singularWords(name).some((word) => words.includes(word)) ? [name] : [];
   });
   return others.length === 0 ? name : undefined;

@@ -90,6 +90,7 @@ test.each([
   ],
   ['set timeot 3s', "unknown key 'timeot'"],
   ['unset timeot', "unknown key 'timeot'"],
+  ['unset profiles', 'profiles: a profile is deleted by its name'],
   ['set --profile gone timeout 3s', "--profile: there is no profile 'gone'"],
   ['set profile gone', "there is no profile 'gone'"],
   ['set token s3cret', "unknown key 'token'"],

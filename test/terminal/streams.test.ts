@@ -72,9 +72,10 @@ test.each([...plain, ...joined])('%j stays as it is', (text) => {
 
 test.each([
   [new Date(2026, 10, 24, 9, 5).toISOString(), '2026-11-24 09:05'],
+  [new Date(2026, 10, 24, 9, 5, 59).toISOString().replace(':59.000Z', ':60Z'), '2026-11-24 09:05'],
   ['2026-12-02T00:00:00Z', '2026-12-02'],
   ['2026-12-01 19:00:00 -0500', '2026-12-02'],
-  ...['soon', '1.2.2027', 'Week 12', '2026-02-30'].map((text) => [text, text]),
+  ...['soon', '1.2.2027', '2026-12-02T12:30:15:60Z', 'Week 12', '2026-02-30'].map((text) => [text, text]),
 ])('the moment %s is printed as %s, in the time zone of the process', (text, printed) => {
   expect(minuteText(text)).toBe(printed);
 });
