@@ -75,6 +75,15 @@ function toBinding(description: Description, maps: Maps): Binding {
   return { matches, contract, routes: documentOperations };
 }
 
+/** Takes the prefix out of the paths of the operations. */
+export function withoutPrefix(contract: Contract, prefix: string): Contract {
+  const bound = [...contract.operations.values()].map((operation) => ({
+    ...operation,
+    path: operation.path.slice(prefix.length),
+  }));
+  return { ...contract, operations: new Map(bound.map((operation) => [operation.id, operation])) };
+}
+
 /** @throws UsageError if no operation has the field that `--map` names. */
 function requireMappedField(
   bound: Contract['operations'],

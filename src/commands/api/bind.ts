@@ -1,13 +1,12 @@
-import { builtInContract, type Contract } from '../../api/contract.ts';
+import { builtInContract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
-import { bind, type Maps } from '../../binding/binding.ts';
+import { bind, type Maps, withoutPrefix } from '../../binding/binding.ts';
 import { type Description, objectOf, serverOf } from '../../binding/description.ts';
-import { mapFlag, type Route, routeText } from '../../binding/document.ts';
-import { boundIn, type Matches } from '../../binding/match.ts';
-import { isPagingName } from '../../binding/parameters.ts';
-import { singularWords } from '../../binding/path-words.ts';
+import { type Route, routeText } from '../../binding/document.ts';
+import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-form.ts';
+import { remarksOf } from '../../binding/remarks.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import { addressOf, type Context, withBasePath } from '../../context.ts';
@@ -63,7 +62,7 @@ export async function bindDescription(context: Context, values: BindValues): Pro
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const status: Notice = ['status', `${summary}, below ${address}; ${outcome}`];
-  const remarks = [...remarksOfDefaults(matches, contract), ...remarksOfFields(matches)];
+  const remarks = remarksOf(matches, contract).map((remark): Notice => ['note', remark]);
   const notices = [status, ...remarks, ...warningsOfVariable(context)];
   const ending = { notices, error: tieError(matches) };
   // A table would only repeat the built-in contract.
@@ -174,54 +173,6 @@ function chooseAddress(settings: Settings, { url, document }: Description, baseP
   const prefix = isPrefix ? pathname : '';
   const basePath = (basePathFlag ?? (prefix || (isHere ? server.pathname : ''))).replace(/\/+$/, '');
   return { origin, address: withBasePath(baseUrl, basePath), basePath, prefix };
-}
-
-/** Takes the prefix out of the paths of the operations. */
-function withoutPrefix(contract: Contract, prefix: string): Contract {
-  const bound = [...contract.operations.values()].map((operation) => ({
-    ...operation,
-    path: operation.path.slice(prefix.length),
-  }));
-  return { ...contract, operations: new Map(bound.map((operation) => [operation.id, operation])) };
-}
-
-/** Words in the names of parameters that change the order or the form of a list, and not its records. */
-const formWords =
-  /^(sort|sorting|order|ordering|asc|desc|direction|format|view|lang|language|locale|field|expand|embed)$/;
-
-/** Names the parameters that petstore does not send and whose defaults may leave out records of a list. */
-function remarksOfDefaults(matches: Matches, { operations: bound }: Contract): Notice[] {
-  return [...bound.values()].flatMap(({ id, isList, parameters }): Notice[] => {
-    const route = isList ? boundIn(matches, id) : undefined;
-    const hiding = (route?.parameters ?? []).filter(({ name, in: place, shape, fixedValue }) => {
-      // A required parameter is sent with its default.
-      const isSent = parameters.some(
-        ({ wireName, constant }) => wireName === name && (constant === undefined || fixedValue !== undefined),
-      );
-      const isChoice = /^(boolean|integer|number)$/.test(shape.kind) || shape.bounds.enum !== undefined;
-      const isCondition =
-        isChoice && !isPagingName(name) && !singularWords(name).some((word) => formWords.test(word));
-      return place === 'query' && shape.keyword('default') !== undefined && isCondition && !isSent;
-    });
-    const [first] = hiding;
-    if (!route || !first) return [];
-    const texts = hiding.map(({ name, shape }) => `${name}=${shape.keyword('default')}`);
-    const other = first.shape.kind === 'boolean' ? !first.shape.keyword('default') : '<value>';
-    const flag = mapFlag(id, { ...route, path: `${route.path}?${first.name}=${other}` });
-    const text = `${id} may lack records, because the service has the default ${joinFirst(texts, 12)}; to send another value, add a flag like ${flag}`;
-    return [['note', text]];
-  });
-}
-
-/** Says once for each noun which of its fields the description may call otherwise. */
-function remarksOfFields(matches: Matches): Notice[] {
-  const hintByNoun = new Map<NounName, string>();
-  for (const [id, { state, hint }] of matches) {
-    const { noun } = operations[id];
-    if (state === 'unbound' && hint !== undefined && !hintByNoun.has(noun))
-      hintByNoun.set(noun, `${id}: ${hint}`);
-  }
-  return [...hintByNoun.values()].map((hint): Notice => ['note', hint]);
 }
 
 /** Returns the error for our operations that several operations of the description fit. */
