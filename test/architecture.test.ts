@@ -63,8 +63,8 @@ test.each(apart.map((parts) => ({ parts })))('$parts do not import each other', 
   expect(across(partOf)).toEqual([]);
 });
 
-test('a noun never imports another command', () => {
-  expect(across(nounOf)).toEqual([]);
+test('a command never imports another command', () => {
+  expect(across(commandOf)).toEqual([]);
 });
 
 test('each package is named by its owners, by all of them and by nobody else; a heavy one is loaded where it is used', () => {
@@ -161,8 +161,8 @@ function layerOf(file: string): number {
   return layer;
 }
 
-/** The noun of a command's file. Some files are shared: the list of commands, and what several nouns have. */
-function nounOf(file: string): string | undefined {
+/** The command of a file. Some files are shared: the list of commands, and what several commands have. */
+function commandOf(file: string): string | undefined {
   const shared = /^src\/commands\/(index|record-files|record-verbs|shared-flags)\.ts$/;
   return shared.test(file) ? undefined : /^src\/commands\/(\w[\w-]*)(?:\/|\.ts$)/.exec(file)?.[1];
 }

@@ -27,33 +27,33 @@ export function componentReference(kind: 'schemas' | 'responses', name: string) 
 /** A custom check, because it checks every answer, and a union of schemas would be slower. */
 const integer = v.custom<number | bigint>(
   (value) => typeof value === 'bigint' || Number.isInteger(value),
-  'must be an integer',
+  'must be a whole number',
 );
 
 /** An identifier in JSON: any int64. */
-export const Id = v.pipe(
+export const idValue = v.pipe(
   integer,
   v.transform((value) => BigInt(value)),
   v.check((value) => value >= int64Min && value <= int64Max, 'must be an int64'),
 );
 
 /** An identifier as text, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
-export const IdText = v.pipe(
+export const idText = v.pipe(
   v.string(),
   v.check((digits) => toId(digits) !== undefined, idRequirement),
   v.transform((digits) => BigInt(digits)),
 );
 
-export const PetStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
-export type PetStatus = v.InferOutput<typeof PetStatus>;
+export const petStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
+export type PetStatus = v.InferOutput<typeof petStatus>;
 
-const countRule = `must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
+const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 
 /** A count in a request: 0 to 2^53 - 1. */
-export const Quantity = v.pipe(v.number(countRule), v.safeInteger(countRule), v.minValue(0, countRule));
+export const quantity = v.pipe(v.number(countRule), v.safeInteger(countRule), v.minValue(0, countRule));
 
 /** A date-time of RFC 3339, 5.6. The month must have the day. */
-const DateTime = v.pipe(v.string('must be a string'), v.check(isDateTime, 'must be an RFC 3339 date-time'));
+const dateTime = v.pipe(v.string('must be a string'), v.check(isDateTime, 'must be an RFC 3339 date-time'));
 
 const text = v.string('must be a string');
 
@@ -61,10 +61,10 @@ const text = v.string('must be a string');
 export const fieldValues = {
   name: { check: text, schema: { type: 'string' } },
   text: { check: text, schema: { type: 'string' } },
-  reference: { check: Id, schema: int64 },
-  status: { check: PetStatus, schema: componentReference('schemas', 'PetStatus') },
-  quantity: { check: Quantity, schema: { type: 'integer', minimum: 0 } },
-  date: { check: DateTime, schema: { type: 'string', format: 'date-time' } },
+  reference: { check: idValue, schema: int64 },
+  status: { check: petStatus, schema: componentReference('schemas', 'PetStatus') },
+  quantity: { check: quantity, schema: { type: 'integer', minimum: 0 } },
+  date: { check: dateTime, schema: { type: 'string', format: 'date-time' } },
   truth: { check: v.boolean('must be true or false'), schema: { type: 'boolean' } },
 } satisfies Readonly<Record<FieldKind, { readonly check: v.GenericSchema; readonly schema: JsonObject }>>;
 
@@ -91,7 +91,7 @@ function recordSchema({ idField, idInBody, fields }: Noun, isBound: boolean): Ob
     return [name, isCertain ? check : v.nullish<v.GenericSchema>(check)];
   });
   return v.object({
-    [idField]: idInBody === 'optional' ? v.nullish(Id) : Id,
+    [idField]: idInBody === 'optional' ? v.nullish(idValue) : idValue,
     ...Object.fromEntries(entries),
   });
 }
@@ -163,9 +163,9 @@ const flagText = v.pipe(
 );
 const pageSize = v.pipe(
   v.string(),
-  v.regex(/^[1-9]\d{0,3}$/, 'must be an integer from 1 to 1000'),
+  v.regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 1000'),
   v.transform(Number),
-  v.maxValue(1000, 'must be an integer from 1 to 1000'),
+  v.maxValue(1000, 'must be a whole number from 1 to 1000'),
 );
 
 /**
@@ -174,12 +174,12 @@ const pageSize = v.pipe(
  */
 export const queryParameters = {
   status: {
-    check: PetStatus,
+    check: petStatus,
     schema: fieldValues.status.schema,
     description: 'Only records of this pet status',
   },
-  categoryId: { check: IdText, schema: idInRequest, description: 'Only pets of this category' },
-  petId: { check: IdText, schema: idInRequest, description: 'Only orders of this pet' },
+  categoryId: { check: idText, schema: idInRequest, description: 'Only pets of this category' },
+  petId: { check: idText, schema: idInRequest, description: 'Only orders of this pet' },
   complete: {
     check: flagText,
     schema: { type: 'boolean' },
@@ -191,14 +191,14 @@ export const queryParameters = {
     description: 'The largest number of records in one page',
   },
   after: {
-    check: IdText,
+    check: idText,
     schema: idInRequest,
     description: 'The id of the last record of the previous page',
   },
 } as const;
 export type QueryName = keyof typeof queryParameters;
 
-/** Explains in a clause why a field is not valid: `is required`, `must be an integer`. */
+/** Explains in a clause why a field is not valid: `is required`, `must be a whole number`. */
 export function issueReason(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === 'never') return 'is unknown';
   if (issue.type !== 'object') return issue.message;

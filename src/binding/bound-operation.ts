@@ -5,7 +5,7 @@ import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability }
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, listOf, objectOf, referencesIn, referentOf } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
-import { findPaging, toParameters } from './parameters.ts';
+import { pagingFrom, toParameters } from './parameters.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -44,7 +44,7 @@ export function toOperation(
     body,
     ...answer,
     isList,
-    paging: isList ? findPaging(from, tableOperation) : undefined,
+    paging: isList ? pagingFrom(from, tableOperation) : undefined,
     needsOnlyCount: needsOnlyCount(noun, from.method, body),
     // Frameworks leave out the responses of a DELETE.
     success: success.length > 0 ? success : [200, 201, 202, 203, 204, 205],

@@ -128,7 +128,7 @@ function constantOf({ shape, fixedValue }: DocumentParameter): string | undefine
 }
 
 /** Finds out how the pages of a list follow each other, from the parameters of the list and from the fields and headers of its answer. */
-export function findPaging(operation: DocumentOperation, tableOperation: TableOperation): Paging {
+export function pagingFrom(operation: DocumentOperation, tableOperation: TableOperation): Paging {
   const byRole = rolesOf(operation, tableOperation);
   const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];
   const next = nextIn(operation);

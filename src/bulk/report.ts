@@ -68,9 +68,9 @@ function toReportJson(report: Report, next: string | undefined, undo: string | u
     next,
     undo,
     stopped: stop?.message,
-    failures: groupFailures(rows).map(({ kind, state, count, first: { line, id, state: rowState } }) => {
+    failures: groupFailures(rows).map(({ code, state, count, first: { line, id, state: rowState } }) => {
       const { message, requestId } = reasonOf(rowState) ?? {};
-      return { kind, state, count, example: { line, [idField]: id, message, requestId } };
+      return { kind: code, state, count, example: { line, [idField]: id, message, requestId } };
     }),
   } as JsonObject;
 }
@@ -211,9 +211,9 @@ function summaryText(report: Report, style: Style): string {
     .map((state) => `${groupDigits(counts[state])} ${state}`);
   const lines = [counts.applied === rowCount ? style.green(facts) : facts];
   if (stateTexts.length > 0) lines.push(stateTexts.join(', '));
-  for (const { state, count, kind, first } of groupFailures(rows)) {
+  for (const { state, count, code, first } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
-    lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
+    lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${code}`)}`));
     lines.push(style.dim(`    ${failureText(first, header)}`));
   }
   return `${[...lines, style.dim(`run ${id}`)].join('\n')}\n`;

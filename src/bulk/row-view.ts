@@ -196,7 +196,7 @@ export function planNotices(header: RunHeader, plan: Plan): Notice[] {
 interface FailureGroup {
   readonly state: 'failed' | 'unknown';
   /** Status and code, such as `409 in_use`, or a code alone, such as `timeout`. */
-  readonly kind: string;
+  readonly code: string;
   count: number;
   readonly first: RunRow;
 }
@@ -208,12 +208,12 @@ export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
     const failure = failureOf(row);
     if (!failure) continue;
     const { kind: state, reason } = failure;
-    const code = shownCode(reason);
-    const hasStatus = reason.status !== undefined && code !== String(reason.status);
-    const kind = hasStatus ? `${reason.status} ${code}` : code;
-    const group = groups.get(`${state} ${kind}`);
+    const shown = shownCode(reason);
+    const hasStatus = reason.status !== undefined && shown !== String(reason.status);
+    const code = hasStatus ? `${reason.status} ${shown}` : shown;
+    const group = groups.get(`${state} ${code}`);
     if (group) group.count += 1;
-    else groups.set(`${state} ${kind}`, { state, kind, count: 1, first: row });
+    else groups.set(`${state} ${code}`, { state, code, count: 1, first: row });
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }

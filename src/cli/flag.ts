@@ -1,4 +1,4 @@
-import { type KeyFlags, keyRules, keySummary, type SettingKey } from '../config/keys.ts';
+import { type KeyFlags, keyRules, type SettingKey } from '../config/keys.ts';
 import { parseAt, parseChoice } from '../process/errors.ts';
 import { choicesText } from '../process/text.ts';
 import { nameOf } from './command-words.ts';
@@ -39,6 +39,8 @@ export interface Argument<Value = unknown> {
 
 /** A flag: `-o, --output <format>`, `--no-header`, `--watch [interval]`. */
 export interface Flag<Value = unknown> extends Argument<Value> {
+  /** What counts without the flag, if that is a setting. */
+  readonly defaultText?: string | undefined;
   /** Several values may be given in one text, separated by commas. */
   readonly isList?: boolean | undefined;
   /** The help topic that explains it. The help of the command then only names the flag. */
@@ -136,15 +138,21 @@ function collect<Value>(
   ];
 }
 
-export function meaningOf({ summary, choices }: Argument): string {
-  return choices ? `${summary} (one of ${choicesText(choices)})` : summary;
+/** Returns the meaning of a flag or an argument for help, with its default and its choices. */
+export function meaningOf({ summary, defaultText, choices }: Flag): string {
+  const facts = [
+    ...(defaultText === undefined ? [] : [`default: ${defaultText}`]),
+    ...(choices ? [`one of ${choicesText(choices)}`] : []),
+  ];
+  return facts.length > 0 ? `${summary} (${facts.join('; ')})` : summary;
 }
 
 export function keyFlag(key: SettingKey): Flag<string | undefined> {
-  const { placeholder = '<value>', isFile, choices } = keyRules[key];
-  return value(`--${key} ${placeholder}`, keySummary(key), {
+  const { placeholder = '<value>', isFile, choices, summary, defaultText } = keyRules[key];
+  return value(`--${key} ${placeholder}`, summary, {
     ...(isFile && { offers: 'file' }),
-    ...(choices && { choices }),
+    choices,
+    defaultText,
   });
 }
 

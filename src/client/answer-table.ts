@@ -57,9 +57,9 @@ interface AnswerRule {
   readonly pauses?: true;
 }
 
-const refusal: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
+const rejection: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
 /** The credential is not enough. A new one may be. */
-const denied: AnswerRule = { ...refusal, isTransient: true, kind: 'auth' };
+const denied: AnswerRule = { ...rejection, isTransient: true, kind: 'auth' };
 const busy: AnswerRule = { verdict: 'busy', isTransient: true, kind: 'unavailable' };
 const lost: AnswerRule = { verdict: 'lost', isTransient: true, kind: 'unavailable' };
 /** A page of a gateway, or a status below 400 that is not a success. */
@@ -70,19 +70,19 @@ const unrepeatable: AnswerRule = { ...lost, verdict: 'unrepeatable' };
  * A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
  */
 const statusTable: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
-  [[307, 308], refusal],
+  [[307, 308], rejection],
   [[401], denied],
   [[403], { ...denied, isGatewayStatus: true }],
-  [[404, 410], { ...refusal, verdict: 'missing', kind: 'not-found', isGatewayStatus: true }],
+  [[404, 410], { ...rejection, verdict: 'missing', kind: 'not-found', isGatewayStatus: true }],
   // Rails and Spring choose the format of the answer only after the write. A gateway answers
   // 499 if a request was cancelled, and its write may be done by then.
-  [[406, 499], { ...refusal, verdict: 'unrepeatable' }],
+  [[406, 499], { ...rejection, verdict: 'unrepeatable' }],
   [[408], lost],
-  [[409], { ...refusal, verdict: 'conflict' }],
-  [[412], { ...refusal, verdict: 'condition-failed' }],
+  [[409], { ...rejection, verdict: 'conflict' }],
+  [[412], { ...rejection, verdict: 'condition-failed' }],
   [[425], busy],
   [[429], { ...busy, pauses: true }],
-  [[501, 505], { ...refusal, kind: 'unavailable' }],
+  [[501, 505], { ...rejection, kind: 'unavailable' }],
   [[502, 504], { ...lost, mayBeOutage: true }],
   [[503], { ...lost, mayBeOutage: true, pauses: true }],
 ];
@@ -134,7 +134,7 @@ export function verdictOf({
 export function statusRule(status: number | undefined, sender?: Sender): AnswerRule {
   const rule = statusRules.get(status);
   if (rule) return rule.isGatewayStatus && sender !== 'service' ? unrepeatable : rule;
-  return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : refusal;
+  return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : rejection;
 }
 
 /** Returns true if the service itself has answered an attempt, and not a gateway that cannot reach it. */

@@ -13,7 +13,7 @@ const maxRetryWaitMs = 120_000;
 const maxUnanswered = 20;
 /** The number of these requests. Without an answer to the last one the run stops. */
 const maxProbes = 10;
-/** The longest time between two of them, in milliseconds. A dead service is told within a minute. */
+/** The longest time between two of them, in milliseconds. A dead service is reported within a minute. */
 const longestProbeMs = 3000;
 /** The time between requests after the first refusal of a service that limits them, and the longest, in milliseconds. */
 const [minSpacingMs, maxSpacingMs] = [10, 1000];

@@ -130,7 +130,7 @@ function recordsOrFile(
         ? recordView(context, noun, kind)
         : (await import('../bulk/session.ts')).sessionView(context, noun.name),
     async run(context: Context, values: WriteValues) {
-      requireIdsOrFile(`${kind} ${noun.singular}`, kind, values);
+      requireIdsOrFile(`${noun.name} ${kind}`, kind, values);
       const { ids = [], from } = values;
       return from === undefined
         ? writeRecords(context, ids, values)

@@ -48,19 +48,19 @@ const rules = {
     defaultText: '30s',
   },
   retries: {
-    summary: 'the most retries of a request',
+    summary: 'maximum number of retries of a request',
     parse: integerFrom(0, 100),
     placeholder: '<n>',
     defaultText: '4',
   },
   concurrency: {
-    summary: 'the most requests at a time',
+    summary: 'maximum number of requests at a time',
     parse: integerFrom(1, 1024),
     placeholder: '<n>',
     defaultText: '8',
   },
   rate: {
-    summary: 'the most requests a second in a run, retries included',
+    summary: 'maximum number of requests a second in a run, retries included',
     parse: parseRate,
     placeholder: '<n>',
   },

@@ -62,7 +62,7 @@ export type FieldNames = readonly (string | undefined)[];
  * @param isPrinted true for the keys of a record that a command has printed. A further key is a field of that name.
  * @throws ValueError for a missing column, a duplicate, and one that is refused.
  */
-export function findFields(columns: readonly string[], rules: ColumnRules, isPrinted = false): FieldNames {
+export function requireFields(columns: readonly string[], rules: ColumnRules, isPrinted = false): FieldNames {
   const names: (string | undefined)[] = [];
   for (const column of columns) {
     const field = isRejectColumn(column) ? undefined : matchField(column, rules);

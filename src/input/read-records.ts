@@ -1,7 +1,13 @@
 import type { Fields } from '../api/record-values.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type ColumnRules, type FieldNames, findFields, ignoredColumns, isColumn } from './field-columns.ts';
+import {
+  type ColumnRules,
+  type FieldNames,
+  ignoredColumns,
+  isColumn,
+  requireFields,
+} from './field-columns.ts';
 import { dialectOf, type InputFile, type InputFormat, isTable, splitInput } from './input-file.ts';
 import { type SplitRecord, toItem } from './splitters.ts';
 
@@ -131,7 +137,7 @@ function parseHeader(
   layout: ColumnRules,
   name: string,
 ): FieldNames {
-  const fields = problem ?? rowOrError(() => findFields(cells, layout));
+  const fields = problem ?? rowOrError(() => requireFields(cells, layout));
   if (!(fields instanceof CliError)) return fields;
   throw new InputError(`${name}:${line}: ${fields.message}`, fields.details.hint);
 }
@@ -175,7 +181,7 @@ function objectReader(layout: ColumnRules, ignored: Set<string>): RecordReader {
       throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || keys.length !== ownKeys.length || keys.some((key, index) => key !== ownKeys[index])) {
-      fields = findFields(ownKeys, layout, ownKeys.includes(layout.printedKey ?? ''));
+      fields = requireFields(ownKeys, layout, ownKeys.includes(layout.printedKey ?? ''));
       for (const key of ignoredColumns(ownKeys, fields, layout)) ignored.add(key);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;

@@ -123,9 +123,9 @@ export function joinFirst(texts: readonly string[], most: number): string {
   return texts.slice(0, most).join(', ') + count;
 }
 
-/** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
+/** Joins words with commas, and quotes punctuation: `csv, json` or `".", ","`. */
 export function choicesText(choices: readonly string[]): string {
-  return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
+  return choices.map((word) => (/^\w/.test(word) ? word : `"${word}"`)).join(', ');
 }
 
 /** A multiple of 1024 bytes for people: `64 KiB`, `1 GiB`. */

@@ -51,7 +51,7 @@ export async function updateRecords(
   const body = toBody(access, flags);
   if (Object.keys(body).length === 0)
     throw new UsageError(
-      `update ${noun.singular}: nothing to change`,
+      `${noun.name} update: nothing to change`,
       `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
     );
   const ids = await access.names.requireIds(noun.idName, idsOrNames);
@@ -101,7 +101,7 @@ function findFieldsToAsk({ context, noun, operation }: RecordAccess, body: Field
   });
   const isOne = missingNames.length === 1;
   throw new UsageError(
-    `create ${noun.singular}: ${flagTexts.join(' and ')} ${isOne ? 'is' : 'are'} missing`,
+    `${noun.name} create: ${flagTexts.join(' and ')} ${isOne ? 'is' : 'are'} missing`,
     `give ${isOne ? 'it as a flag' : 'them as flags'}, or records with --from <file>`,
   );
 }

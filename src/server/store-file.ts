@@ -3,24 +3,24 @@ import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import type { NounName } from '../api/nouns.ts';
 import { idRequirement, int64Max } from '../api/record-values.ts';
-import { bodySchemas, Id, Quantity } from '../api/schemas.ts';
+import { bodySchemas, idValue, quantity } from '../api/schemas.ts';
 import { CliError, InputError, systemCode, systemReason } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { issuesText } from './read-input.ts';
 import { type Collection, type RecordWithId, Store, toOrder, toPet } from './store.ts';
 
-const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
+const storedId = v.pipe(idValue, v.minValue(0n, idRequirement));
 const UsedIds = v.optional(
   v.object({
-    next: v.pipe(StoredId, v.minValue(1n)),
+    next: v.pipe(storedId, v.minValue(1n)),
     // Deleted ids above `next`, which versions before 4.0.0 wrote.
-    retired: v.optional(v.array(StoredId), []),
+    retired: v.optional(v.array(storedId), []),
   }),
   { next: 1 },
 );
 
 function withId<N extends NounName>({ entries }: { readonly entries: v.ObjectEntries }) {
-  return v.object({ ...entries, id: StoredId }) as unknown as v.GenericSchema<unknown, RecordWithId<N>>;
+  return v.object({ ...entries, id: storedId }) as unknown as v.GenericSchema<unknown, RecordWithId<N>>;
 }
 
 /**
@@ -35,7 +35,7 @@ const storeSchema = v.strictObject({
   categories: v.optional(v.array(withId<'categories'>(bodySchemas.NewCategory)), []),
   pets: v.optional(v.array(withId<'pets'>(bodySchemas.NewPet)), []),
   orders: v.optional(v.array(withId<'orders'>(bodySchemas.Order)), []),
-  inventory: v.optional(v.array(v.object({ petId: StoredId, quantity: Quantity }))),
+  inventory: v.optional(v.array(v.object({ petId: storedId, quantity }))),
   ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 

@@ -38,7 +38,7 @@ const rules = {
   other_value: forPerson,
   other_count: { ...forPerson, stopsRun: true },
   unread: {},
-  // An undo does not know which record the row has made: several creates were answered with it, or no answer told its id.
+  // An undo does not know which record the row has made: several creates were answered with it, or no answer showed its id.
   shared_id: {},
   no_id: {},
   // It could not be read: no operation, a stop, or a store that was not saved.

@@ -29,7 +29,7 @@ const unread = (status: number): Event => {
   };
 };
 const answer = (verdict: Verdict, status: number, id?: bigint): Event => {
-  const reason = verdict === 'empty' ? undefined : ({ code: 'rejected', message: 'no' } as const);
+  const reason = { code: verdict === 'empty' ? 'unread' : 'rejected', message: 'no' } as const;
   const error = new CliError('failed', 'no', { status });
   const write = {
     verdict,
@@ -382,9 +382,9 @@ test('an uncertain row that sets is not applied because a POST finds nothing', (
   );
 });
 
-test('a stop after a success without a record does not say that no answer came', () => {
+test('a stop after a success without a record says both', () => {
   const { outcome } = follow(set, [read(5), answer('empty', 204), stopped]);
-  const message = 'petstore was stopped before it read the record';
+  const message = 'no; petstore was stopped before it read the record';
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'interrupted', message } });
 });
 

@@ -72,7 +72,7 @@ const refusals = { 400: 1, 401: 4, 403: 4, 404: 5, 409: 1, 410: 5, 412: 1, 418: 
 /** Bodies that are not lists of inventory entries. */
 const invalid: readonly (readonly [what: string, body: string, says: RegExp])[] = [
   ['text that is not JSON', '[{"petId":1', /not valid JSON/],
-  ['another shape', '[{"petId":"one","quantity":1,"status":"sold"}]', /\/0\/petId must be an integer/],
+  ['another shape', '[{"petId":"one","quantity":1,"status":"sold"}]', /\/0\/petId must be a whole number/],
   ['an object in place of a list', '{}', /not a list of InventoryItem/],
   ['nothing', '', /no body/],
 ];

@@ -517,7 +517,7 @@ test('a count that changes moves no record to another page', async () => {
 test.each([
   ['the first two pages of an open number', [inQuery('page', { type: 'integer' })], 1, 1, '1,2,3,3,4,5,6'],
   ['later pages, so that one repeats,', numbered, 2, 3, '1,2,3,4,5,6'],
-])('a change between %s is told', async (_, parameters, pages, inserted, ids) => {
+])('a change between %s is reported', async (_, parameters, pages, inserted, ids) => {
   let asked = 0;
   const page: Shape['page'] = (_, { searchParams }) => {
     const end = 3 * Number(searchParams.get('page') ?? 1);

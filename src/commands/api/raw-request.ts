@@ -60,7 +60,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   } catch (error) {
     // The user must know that the write was answered, before they repeat it.
     if (error instanceof CliError) await context.notice('warning', `the service answered ${response.status}`);
-    // The error of the service is told even if the reader of stdout has gone.
+    // The error of the service is reported even if the reader of stdout has gone.
     throw response.error ?? error;
   }
   return { kind: 'nothing', error: response.error };
