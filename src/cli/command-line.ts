@@ -4,7 +4,7 @@ import { requireColumns } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
-import { didYouMean } from '../process/text.ts';
+import { choicesText, didYouMean } from '../process/text.ts';
 import {
   asksForHelp,
   findHelp,
@@ -96,6 +96,9 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
   if (wrongValue) throw wrongValue;
   await requireValidSettings(context, action);
+  const format = context.settings.get('output');
+  if (action.formats && !action.formats.includes(format))
+    throw new UsageError(`${name}: -o ${format}: must be one of ${choicesText(action.formats)}`);
   const view = await action.view?.(context, values);
   const { flags, io } = context;
   if (!view && (flags.fields ?? flags.sort) !== undefined)

@@ -39,6 +39,8 @@ interface ActionDetails {
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
   /** The format without `--output`. By default the settings choose it. */
   readonly defaultFormat?: OutputFormat;
+  /** The formats that the command prints. By default all of them. */
+  readonly formats?: readonly OutputFormat[];
   /** The arguments by their names in `values`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;

@@ -7,7 +7,6 @@ import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/lists/read-list.ts';
 import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
-import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
 import { isOpenOrder, isOverdue, shipMoment } from '../records/record-fields.ts';
@@ -18,13 +17,12 @@ const maxRows = 10;
 export const overview = action({
   description: `Shows the state of the store: pets by status, the ${maxRows} lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once. A list that the service does not offer is missing, or null as data; one that cannot be read is an error.`,
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
+  formats: ['table', 'json', 'jsonl', 'yaml'],
   flags: {
     below: value('--below <n>', 'only counts under n', { parse: parseQuantity }),
   },
   async run(context, { below = Number.POSITIVE_INFINITY }) {
     const printer = context.printer;
-    if (printer.content !== 'text' && printer.content !== 'documents')
-      throw new UsageError('overview is printed as table, json, jsonl or yaml');
     const { overview, open } = await readOverview(await context.client(), below);
     const { bold } = await context.style('stdout');
     const section = async (title: string, columns: readonly Column<Row>[], rows: readonly Row[] | null) =>

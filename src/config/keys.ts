@@ -1,4 +1,5 @@
 import { isConnectionHeader, isHttpToken } from '../api/http.ts';
+import { parseColumnMap } from '../input/field-columns.ts';
 import { integerFrom } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/formats.ts';
 import { colorModes } from '../output/style.ts';
@@ -214,28 +215,6 @@ function parseRate(text: string): number {
   if (digits === '' || Number(digits) <= 0 || Number(digits) > 100_000)
     throw new ValueError('must be a number of requests a second, above 0 and at most 100000');
   return Number(digits);
-}
-
-const countFields = ['petId', 'quantity', 'expected'] as const;
-
-/**
- * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
- *
- * @returns the names of columns in a file of counts, by field.
- * @throws ValueError for any other text, and for a field with two columns.
- */
-export function parseColumnMap(texts: readonly string[]): Readonly<Record<string, string>> {
-  const map: Record<string, string> = {};
-  for (const text of texts.flatMap((pairs) => pairs.split(/,(?=\s*\w+\s*=)/))) {
-    const [, name = '', column = ''] = /^\s*(\w+)\s*=\s*(.+?)\s*$/s.exec(text) ?? [];
-    const plainName = name.toLowerCase().replaceAll('_', '').replace('change', 'quantity');
-    const field = countFields.find((candidate) => candidate.toLowerCase() === plainName);
-    if (!field || column === '')
-      throw new ValueError('must be petId=<column>, quantity=<column>, change=<column> or expected=<column>');
-    if (map[field] !== undefined) throw new ValueError(`gives ${field} two columns`);
-    map[field] = column;
-  }
-  return map;
 }
 
 /** Checks the name of a profile or a tenant. @throws ValueError if it is not valid. */

@@ -94,3 +94,25 @@ export function ignoredColumns(
   const isKnown = (name: string) => name === '' || isRejectColumn(name) || exported.includes(name);
   return others.map((column) => column.trim()).filter((name) => !isKnown(name));
 }
+
+const countFields = ['petId', 'quantity', 'expected'] as const;
+
+/**
+ * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
+ *
+ * @returns the names of columns in a file of counts, by field.
+ * @throws ValueError for any other text, and for a field with two columns.
+ */
+export function parseColumnMap(texts: readonly string[]): Readonly<Record<string, string>> {
+  const map: Record<string, string> = {};
+  for (const text of texts.flatMap((pairs) => pairs.split(/,(?=\s*\w+\s*=)/))) {
+    const [, name = '', column = ''] = /^\s*(\w+)\s*=\s*(.+?)\s*$/s.exec(text) ?? [];
+    const plainName = name.toLowerCase().replaceAll('_', '').replace('change', 'quantity');
+    const field = countFields.find((candidate) => candidate.toLowerCase() === plainName);
+    if (!field || column === '')
+      throw new ValueError('must be petId=<column>, quantity=<column>, change=<column> or expected=<column>');
+    if (map[field] !== undefined) throw new ValueError(`gives ${field} two columns`);
+    map[field] = column;
+  }
+  return map;
+}

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createCountLayout } from '../../src/bulk/count-layout.ts';
 import type { RunFlags } from '../../src/bulk/run.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
-import { parseColumnMap } from '../../src/config/keys.ts';
+import { parseColumnMap } from '../../src/input/field-columns.ts';
 import { decodeUtf8 } from '../../src/input/input-file.ts';
 import { readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';

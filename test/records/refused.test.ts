@@ -57,10 +57,9 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['inventory set -1 1', "petId '-1': must be a whole number from 0 to 9223372036854775807\n"],
   ['inventory adjust 4 five', `${noChange('five')}\n`],
   ['inventory list --below -1', "--below '-1': must be a whole number from 0 to 9007199254740991\n"],
-  ['overview -o csv', 'overview is printed as table, json, jsonl or yaml'],
+  ['overview -o csv', 'petstore overview: -o csv: must be one of table, json, jsonl, yaml'],
   ['pets get 003', noId('003')],
   ['api spec --fields help', 'api spec: --fields and --sort do not apply'],
-  ['api spec -o csv', 'error: --output csv: an OpenAPI document is json or yaml\n'],
 ];
 
 test.each(wrong)('%j is refused with exit 2, and nothing is sent', async (line, message) => {

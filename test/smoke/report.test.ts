@@ -155,7 +155,7 @@ test.each([
   [['--report', 'json=-'], "--report 'json=-': must be github, junit=<file> or json=<file>"],
   [['--report', 'junit'], "--report 'junit': must be github, junit=<file> or json=<file>"],
   [['--report', 'junit=x', '--report', 'json=./x'], '--report: two reports cannot be in one file: ./x'],
-  [['-o', 'csv'], '-o csv: smoke prints a report for people'],
+  [['-o', 'csv'], '-o csv: must be one of table, json'],
 ])('%j is refused before anything is sent', async (flags, message) => {
   const before = service.requests.length;
   expect(await run(flags)).toMatchObject(failed(2, message));

@@ -82,6 +82,7 @@ export const smoke = action({
     'petstore serve --port 0 -- petstore smoke --write',
   ],
   defaultFormat: 'table',
+  formats: ['table', 'json'],
   flags: smokeFlags,
   view: ({ flags: { dryRun } }) =>
     dryRun ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) } : undefined,
@@ -96,9 +97,6 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const { baseUrl } = context.settings;
   const selected = selectChecks({ contract, baseUrl, waitFor, expect }, { only, skip, write });
   const files = parseReports(context.io.cwd, flags.report);
-  const { output } = context.flags;
-  if (output !== 'table' && output !== 'json')
-    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   if (context.flags.dryRun) return { kind: 'list', pages: [toListRecords(selected)] };
   if (write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await connectForChecks(context, flags.strict);
@@ -109,7 +107,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const maxTimeMs = flags.maxTime ?? (flags.wait ? undefined : parseDuration(defaults.maxTime));
   const print = (line: string) => notice('status', line);
   const report = await runSmoke(service, selected, { waitMs, maxTimeMs }, print, stop);
-  const errors = await deliver(context, flags, report, files, output === 'json');
+  const errors = await deliver(context, flags, report, files, context.flags.output === 'json');
   const { exitCode } = report;
   const first = exitCode === exitCodes.done ? errors.shift() : undefined;
   for (const { message } of errors) await context.notice('warning', message);
