@@ -71,7 +71,7 @@ function matchNoun(noun: Noun, search: Search): (readonly [OperationId, Match])[
     documentOperations,
     collectionsFound(),
   );
-  for (const id of ids) found.set(id, findMatch(id, search, facts, collectionsFound()));
+  for (const id of ids) found.set(id, matchFor(id, search, facts, collectionsFound()));
   return ids.map((id) => [id, refusedByReading(id, found, search) ?? found.get(id) ?? missing]);
 }
 
@@ -79,7 +79,7 @@ function matchNoun(noun: Noun, search: Search): (readonly [OperationId, Match])[
  * @param facts what the document says about the records of the noun.
  * @param collections the collections of its list and its create, as far as they are bound.
  */
-function findMatch(
+function matchFor(
   id: OperationId,
   { tableOperationOf, documentOperations, mapped }: Search,
   facts: RecordFacts,

@@ -16,7 +16,7 @@ type Claims = ReadonlyMap<RunRow, Outcome>;
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function findClaims(runs: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
+export async function collectClaims(runs: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
   const certainRows = rows.filter((row) => !doubtOf(row));
   return new Map([
     ...(await claimsOfLaterRuns(runs, rows)),

@@ -10,7 +10,7 @@ import { indexOfId } from '../process/sorted.ts';
 import { decide, expectedValue } from '../writes/decide.ts';
 import { fieldNamesIn, type RecordPort } from '../writes/port.ts';
 import { doubtOf, type Outcome, outcomeOf, unprocessed } from '../writes/row.ts';
-import { findClaims } from './claims.ts';
+import { collectClaims } from './claims.ts';
 import { type RowPlan, setRowPlan } from './run-events.ts';
 import { needsPlan, type RunRow } from './run-row.ts';
 import type { SessionRuns } from './session-runs.ts';
@@ -51,7 +51,7 @@ export async function planRun(
 ): Promise<Plan> {
   const { log } = runs;
   const rows = log.rows.filter(needsPlan);
-  const claims = await findClaims(runs, rows);
+  const claims = await collectClaims(runs, rows);
   const toRead: RowWithId[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => setRowPlan(row, planOf(row, now, port));
   for (const row of rows) {

@@ -10,7 +10,7 @@ import { issuesText } from './read-input.ts';
 import { type Collection, type RecordWithId, Store, toOrder, toPet } from './store.ts';
 
 const storedId = v.pipe(idValue, v.minValue(0n, idRequirement));
-const UsedIds = v.optional(
+const usedIds = v.optional(
   v.object({
     next: v.pipe(storedId, v.minValue(1n)),
     // Deleted ids above `next`, which versions before 4.0.0 wrote.
@@ -36,7 +36,7 @@ const storeSchema = v.strictObject({
   pets: v.optional(v.array(withId<'pets'>(bodySchemas.NewPet)), []),
   orders: v.optional(v.array(withId<'orders'>(bodySchemas.Order)), []),
   inventory: v.optional(v.array(v.object({ petId: storedId, quantity }))),
-  ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
+  ids: v.optional(v.object({ categories: usedIds, pets: usedIds, orders: usedIds }), {}),
 });
 
 /** A value is not a store. The message is the reason. */

@@ -33,7 +33,7 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
  * @param count the number of records that were read.
  * @param readPages asks for the list with a page size.
  */
-export async function findEndByAsking(
+export async function endByAsking(
   { parameters }: Operation,
   size: number | undefined,
   count: number,

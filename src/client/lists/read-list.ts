@@ -9,7 +9,7 @@ import { hashOf } from '../../process/text.ts';
 import type { CallOptions, OperationCall } from '../call.ts';
 import { divideFilters, type Filters, narrowedEnd } from './filters.ts';
 import { type CutEnd, type ListEnd, pagingOf, pagingTraits } from './next-page.ts';
-import { findEndByAsking, pageSize } from './page-size.ts';
+import { endByAsking, pageSize } from './page-size.ts';
 import { pagesOf } from './page-walk.ts';
 
 export interface ListOptions extends CallOptions {
@@ -77,7 +77,7 @@ export async function* readList(
   }
   let end = page.value;
   if (end.kind !== 'cut' && narrowed) end = narrowed;
-  else if (end.kind === 'unproven') end = await findEndByAsking(operation, size, count, readPages);
+  else if (end.kind === 'unproven') end = await endByAsking(operation, size, count, readPages);
   if (end.kind === 'whole' && end.note !== undefined)
     notify('note', `${end.note}: the list ends here (${id})`);
   if (end.kind === 'cut' && needsWhole) throw new CutListError(end, operation);
