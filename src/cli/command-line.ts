@@ -163,10 +163,12 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const seeHelp = `see \`${name} --help\``;
   if (problem?.kind !== 'unknown-flag')
     return new UsageError(`${name}: ${problem?.message}`, problem?.hint ?? seeHelp);
-  const sentence = `${name}: unknown flag '${problem.name}'`;
   const names = Object.values(flagsOf(command)).map(nameOf);
+  const sentence = `unknown flag '${problem.name}'`;
+  if (names.includes(problem.name))
+    return new UsageError(`petstore: ${sentence}`, `put it after the command: ${name}`);
   const harmless = names.filter((each) => !guardedFlags.includes(each));
   // The words after it may be its value and a command that has the flag.
   const otherHint = path.length > 0 ? seeHelp : `put a flag of a command after the command; ${seeHelp}`;
-  return new UsageError(sentence, didYouMean(problem.name, harmless) ?? otherHint);
+  return new UsageError(`${name}: ${sentence}`, didYouMean(problem.name, harmless) ?? otherHint);
 }

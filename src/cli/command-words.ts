@@ -43,7 +43,7 @@ export interface LineMeaning {
   readonly rest: readonly string[];
   /** The words that are not commands, flags or values of flags. None after an unknown flag, whose value they may be. */
   readonly operands: readonly string[];
-  /** The first flag that the command does not have; never its value, which may be a token. */
+  /** The first flag that is unknown where it stands, or to the command; never its value, which may be a token. */
   readonly unknownFlag: string | undefined;
   /** The flag that waits for its value at the end of the line. */
   readonly pending: WordSlot | undefined;
@@ -127,7 +127,7 @@ export function findUnknown(
 export function meaningOfLine(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
   let pending: WordSlot | undefined;
-  let mayBeValue = false;
+  let unknownFlag: string | undefined;
   let isAfterDashes = false;
   const rest: string[] = [];
   const operands: string[] = [];
@@ -136,21 +136,23 @@ export function meaningOfLine(table: WordTable, words: readonly string[]): LineM
     const isFlag = word.startsWith('-') && !/^-(\d*\.?\d+(e[+-]?\d+)?)?$/.test(word);
     const verb = isFlag || operands.length > 0 ? undefined : findVerb(table, command.path, word);
     if (isAfterDashes || (pending && !(isFlag && pending.syntax.includes('[')))) pending = undefined;
-    else if (isFlag) {
+    else if (word === '--') {
+      isAfterDashes = true;
+      pending = undefined;
+    } else if (isFlag) {
       const opened = openFlag(flagSlots(table, command), word);
-      isAfterDashes = word === '--';
-      mayBeValue ||= opened.unknown !== undefined;
+      unknownFlag ??= opened.unknown;
       pending = opened.pending;
-      if (!isAfterDashes) flagWords.push(word);
+      flagWords.push(word);
     } else if (verb) {
       command = verb;
       continue;
-    } else if (!mayBeValue) operands.push(word);
+    } else if (unknownFlag === undefined) operands.push(word);
     rest.push(word);
   }
+  // A group has flags that only some of its verbs have.
   const slots = flagSlots(table, command);
-  const unknown = flagWords.map((word) => openFlag(slots, word).unknown);
-  const unknownFlag = unknown.find((name) => name !== undefined);
+  for (const word of flagWords) unknownFlag ??= openFlag(slots, word).unknown;
   return { command, rest, operands, unknownFlag, pending, isAfterDashes };
 }
 
@@ -231,9 +233,9 @@ function openFlag(
   if (word.startsWith('--')) {
     const [name = '', value] = word.split('=');
     const flag = flags.find((each) => nameOf(each) === name);
-    const takes = flag !== undefined && takesValue(flag.syntax);
-    if (value !== undefined) return takes ? {} : { unknown: `${name}=…` };
-    return flag ? (takes ? { pending: flag } : {}) : { unknown: name };
+    if (!flag) return { unknown: name };
+    if (takesValue(flag.syntax)) return value === undefined ? { pending: flag } : {};
+    return value === undefined ? {} : { unknown: `${name}=…` };
   }
   for (const [at, letter] of [...word.slice(1)].entries()) {
     const flag = flags.find(({ syntax }) => syntax.startsWith(`-${letter},`));

@@ -58,12 +58,14 @@ function readWords(
   unknownFlag: string | undefined,
   flags: readonly Flag[],
 ): LineProblem | undefined {
+  const unknown =
+    unknownFlag === undefined ? undefined : ({ kind: 'unknown-flag', name: unknownFlag } as const);
   try {
     parser.parse(rest, { from: 'user' });
-    return undefined;
+    return unknown;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.unknownOption') return { kind: 'unknown-flag', name: unknownFlag ?? '' };
+    if (unknown) return unknown;
     if (error.code === 'commander.excessArguments') {
       const stray = strayWord(parser, rest);
       const hint = /^: \W*https?:/.test(stray) ? 'give the URL with --base-url' : undefined;

@@ -67,7 +67,11 @@ test.each([
   ['pets list --sattus sold', "pets list: unknown flag '--sattus'\nhint: did you mean --status?"],
   ['pets list --watch --fail-if any', 'pets list: --fail-if cannot be used with --watch'],
   // The value may be a token, and is not printed.
-  ['pets list --token=s3cret', "pets list: unknown flag '--token=…'\nhint: see"],
+  ['pets list --token=s3cret', "pets list: unknown flag '--token'\nhint: see"],
+  [
+    '--rate 5 inventory apply x',
+    "petstore: unknown flag '--rate'\nhint: put it after the command: petstore inv",
+  ],
 ])('petstore %s is refused: %s', async (line, message) => {
   const { code, stdout, stderr } = await runCli(line);
   expect([code, stdout]).toEqual([2, '']);
