@@ -45,10 +45,7 @@ test.each([
   ['--version --bogus', "petstore: unknown flag '--bogus'"],
   ['--nonsense pets list', "pets list: unknown flag '--nonsense'\nhint: see `petstore pets list --help`"],
   ['--token s3cret pets list', "pets list: unknown flag '--token'\nhint: see `petstore pets list --help`"],
-  [
-    '--token s3cret',
-    "petstore: unknown flag '--token'\nhint: put a flag of a command after the command; see",
-  ],
+  ['--token s3cret', "petstore: unknown flag '--token'\nhint: put a flag of a command after the"],
   ['-qX s3cret', "petstore: unknown flag '-X'"],
   ['pets list --nonsense', "pets list: unknown flag '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown flag '--dry-run'"],
