@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { dayOf, joinFirst } from '../process/text.ts';
 import { type HttpHeaders, headerDate } from './http.ts';
 import { type Field, type NounName, nouns, type OperationId } from './nouns.ts';
-import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
+import { type Operation, operations, type StatedResponse, type TokenHeader } from './operations.ts';
 import type { AbsentFields } from './same-values.ts';
 import type { Bounds } from './schemas.ts';
 
@@ -70,7 +70,7 @@ export function canRead({ operations }: Contract, noun: NounName): boolean {
 }
 
 /** Returns what the description of a service states about an answer with this status. */
-export function statedResponse({ responses }: Operation, status: number): DocumentedResponse | undefined {
+export function statedResponse({ responses }: Operation, status: number): StatedResponse | undefined {
   return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;
 }
 

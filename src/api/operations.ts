@@ -43,7 +43,7 @@ export interface Operation {
   /** Error statuses of the table, each with an Error body. */
   readonly errors: readonly number[];
   /** By status, `4XX` or `default`, from the service's own description. The table has none. */
-  readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
+  readonly responses?: Readonly<Record<string, StatedResponse>> | undefined;
   /** Whether the operation must refuse a request without the token. */
   readonly credential: 'required' | 'optional';
   readonly stability: Stability;
@@ -156,7 +156,7 @@ export type Paging =
     };
 
 /** The documented answer for one status. */
-export interface DocumentedResponse {
+export interface StatedResponse {
   /** Media types in lower case, without parameters. Empty if there is no body. */
   readonly mediaTypes: readonly string[];
   /** A JSON Schema of OpenAPI 3.1. Its references lead to the `definitions` of the contract. */
@@ -219,7 +219,7 @@ function operationsOn(noun: Noun): Readonly<Record<Kind, Omit<Operation, 'id'>>>
     inQuery('after'),
   ];
   const bodies = bodiesOf(noun);
-  const [body, updateBody] = [makeRequestBody(bodies.create), makeRequestBody(bodies.update)];
+  const [body, updateBody] = [createRequestBody(bodies.create), createRequestBody(bodies.update)];
   return {
     list: { ...collection, ...kinds.list, parameters, summary: `List ${plural}` },
     create: { ...collection, ...kinds.create, body, summary: `Create ${record}` },
@@ -233,7 +233,7 @@ function inQuery(name: string): Parameter {
   return { name, wireName: name, in: 'query', required: false };
 }
 
-function makeRequestBody({ name, fields }: ReturnType<typeof bodiesOf>['create']): RequestBody {
+function createRequestBody({ name, fields }: ReturnType<typeof bodiesOf>['create']): RequestBody {
   const entries = fields.map((field) => [
     field.name,
     { wireName: field.name, required: field.isRequired === true },

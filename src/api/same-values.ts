@@ -9,9 +9,10 @@ import {
   valueText,
 } from './record-values.ts';
 
-// When two values are the same. All of it is `differencesOf` with one of the comparisons of a field. From strict to loose:
-// - `isSameValue`: both have the same fields.
-// - `isMetBy`: a record has each expected field. It may have further ones. A write is decided by this.
+// When two values are the same. All of it is `differencesOf` with one of the comparisons of a field:
+// - `isSameValue`: both have the same fields. All dates are compared as instants.
+// - `isMetBy`: a record has each expected field, and may have further ones. Only our dates are compared as instants. A write is
+//   decided by this.
 // - `isShownBy`: an answer shows what was sent, perhaps in another form.
 
 /** The fields that the records of a service need not have, by our names. */

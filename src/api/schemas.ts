@@ -38,7 +38,7 @@ export const idValue = v.pipe(
 );
 
 /** An identifier as text, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
-export const idText = v.pipe(
+export const idParameterValue = v.pipe(
   v.string(),
   v.check((digits) => toId(digits) !== undefined, idRequirement),
   v.transform((digits) => BigInt(digits)),
@@ -150,14 +150,14 @@ export interface Bounds {
   /** Only for dates. */
   readonly format?: 'date' | 'date-time' | undefined;
   readonly enum?: readonly string[] | undefined;
-  /** The text that stands for a value that a record leaves out. */
+  /** The value of a field that a record leaves out. */
   readonly default?: string | undefined;
   readonly minimum?: number | bigint | undefined;
   readonly maximum?: number | bigint | undefined;
   readonly maxLength?: number | bigint | undefined;
 }
 
-const flagText = v.pipe(
+const truthValue = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((text) => text === 'true'),
 );
@@ -178,10 +178,10 @@ export const queryParameters = {
     schema: fieldValues.status.schema,
     description: 'Only records of this pet status',
   },
-  categoryId: { check: idText, schema: idInRequest, description: 'Only pets of this category' },
-  petId: { check: idText, schema: idInRequest, description: 'Only orders of this pet' },
+  categoryId: { check: idParameterValue, schema: idInRequest, description: 'Only pets of this category' },
+  petId: { check: idParameterValue, schema: idInRequest, description: 'Only orders of this pet' },
   complete: {
-    check: flagText,
+    check: truthValue,
     schema: { type: 'boolean' },
     description: 'Only orders that are complete, or that are not',
   },
@@ -191,7 +191,7 @@ export const queryParameters = {
     description: 'The largest number of records in one page',
   },
   after: {
-    check: idText,
+    check: idParameterValue,
     schema: idInRequest,
     description: 'The id of the last record of the previous page',
   },

@@ -1,7 +1,7 @@
 import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
+import type { BodyField, Operation, RequestBody, Stability, StatedResponse } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, listOf, objectOf, referencesIn, referentOf } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
@@ -193,8 +193,8 @@ function exampleOf(shape: Shape): JsonValue | undefined {
 }
 
 /** Reads the documented answers of an operation by status, `4XX` or `default`. */
-function readResponses(responses: JsonObject, root: Description): Record<string, DocumentedResponse> {
-  const documentedResponses: Record<string, DocumentedResponse> = {};
+function readResponses(responses: JsonObject, root: Description): Record<string, StatedResponse> {
+  const documentedResponses: Record<string, StatedResponse> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/.test(status)) continue;
     const { content } = objectOf(response);

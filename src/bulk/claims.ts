@@ -70,8 +70,8 @@ async function claimsOfDelivery(
 }
 
 /**
- * A run that has planned the same record later has a claim on the row of an undo, and on any uncertain row. For example, plan 4 of this
- * run added 5, and plan 6 of a later run wrote 12. The 12 does not show whether the 5 was added.
+ * A run that has planned the same record later has a claim on the row of an undo, and on any uncertain row: what the later run wrote
+ * hides whether the row was written before.
  */
 async function claimsOfLaterRuns(
   { list, run, log: { header }, undoneLog }: SessionRuns,

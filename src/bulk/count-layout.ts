@@ -8,7 +8,7 @@ import type { JsonValue } from '../process/exact-json.ts';
 import { compactName } from '../process/text.ts';
 import type { Intent } from '../writes/row.ts';
 import type { RunFlags } from './run.ts';
-import { newRow, type RunRow } from './run-row.ts';
+import { createRow, type RunRow } from './run-row.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
 export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
@@ -55,7 +55,7 @@ export function createCountLayout(
     const id = read('petId', parseFileId);
     const plain = toIntent(read('quantity', relative ? parseFileChange : parseFileCount));
     const intent = hasExpected(values) ? { ...plain, expected: read('expected', parseFileChange) } : plain;
-    return newRow({ line, id, intent, text });
+    return createRow({ line, id, intent, text });
   };
   return {
     noun: 'pet',

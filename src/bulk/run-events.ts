@@ -11,7 +11,7 @@ import {
   unprocessed,
 } from '../writes/row.ts';
 import { headerSchema, isReject, type RunLog, runNumbersSchema } from './run.ts';
-import { findRow, newRow, type RunRow } from './run-row.ts';
+import { createRow, findRow, type RunRow } from './run-row.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
 export const journalVersion = 16;
@@ -119,7 +119,7 @@ export function toRow(event: EventOf<'plan'>, earlierRow: RunRow | undefined): R
   const { line, id, intent, text, planned, state, entryCount } = event;
   // If this plan writes the row, `endPlan` replaces the number.
   const planNumber = earlierRow?.planNumber ?? 0;
-  return { ...newRow({ line, id, intent, text }), planNumber, planned, state, entryCount };
+  return { ...createRow({ line, id, intent, text }), planNumber, planned, state, entryCount };
 }
 
 /**

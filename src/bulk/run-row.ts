@@ -20,7 +20,7 @@ export interface RunRow extends Row {
 }
 
 /** Makes a row that no plan has seen. */
-export function newRow<Known extends Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>>({
+export function createRow<Known extends Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>>({
   line,
   id,
   intent,

@@ -2,7 +2,7 @@ import { doubtOf, type Intent } from '../writes/row.ts';
 import type { ContinueVerb } from './choose-run.ts';
 import { isOpen, type RunList, readLog } from './list-runs.ts';
 import { createLog, type Run, type RunHeader, type RunLog, type Shard } from './run.ts';
-import { idOfRow, isPerhapsWritten, needsPlan, newRow, type RunRow } from './run-row.ts';
+import { createRow, idOfRow, isPerhapsWritten, needsPlan, type RunRow } from './run-row.ts';
 
 /** The run of a session, and the other runs that it must know. */
 export interface SessionRuns {
@@ -86,7 +86,7 @@ function extendUndo(undo: RunLog, undone: RunLog): RunLog {
 }
 
 function createUndoRow(row: RunRow): RunRow {
-  return newRow({ line: row.line, id: idOfRow(row), intent: oppositeOf(row) });
+  return createRow({ line: row.line, id: idOfRow(row), intent: oppositeOf(row) });
 }
 
 function oppositeOf(row: RunRow): Intent {

@@ -71,7 +71,7 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
   const body = text === '' ? 'no body' : `${mediaType || 'no content type'}: '${start}'`;
   const { plural } = nouns[operation.noun];
   const missing = `not ${operation.isList ? 'a list of' : 'one of the'} ${plural}${isJson || text === '' ? '' : ' in JSON'}`;
-  const fault = isSuccess && isJson ? faultOfJson(answer, context.mask) : undefined;
+  const fault = isSuccess && isJson ? whyNotJson(answer, context.mask) : undefined;
   const other = isSuccess ? `, ${fault ?? missing}` : '';
   return fail(`${clause} with ${body}${other}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
@@ -82,7 +82,7 @@ function judgeFirstAnswer(context: CheckContext, answer: CheckAnswer): Finding {
 }
 
 /** Returns why a body is not JSON, a clause: it may be cut short. */
-function faultOfJson(answer: CheckAnswer, mask: Mask): string | undefined {
+function whyNotJson(answer: CheckAnswer, mask: Mask): string | undefined {
   try {
     readJson(answer, mask);
     return undefined;

@@ -2,7 +2,7 @@ import { type Contract, statedResponse } from '../api/contract.ts';
 import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { toSchemas } from '../api/openapi.ts';
-import type { DocumentedResponse, Operation } from '../api/operations.ts';
+import type { Operation, StatedResponse } from '../api/operations.ts';
 import { componentReference } from '../api/schemas.ts';
 import type { Answer } from '../client/call.ts';
 import { isJsonType, titleOrText, whyOtherRecord } from '../client/read-answer.ts';
@@ -64,7 +64,7 @@ const specification: JsonObject = Object.fromEntries(
  * Returns the documented response for the status of an answer, from the service's own description, or else from the operations
  * table.
  */
-function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
+function documentedResponse({ operation, status }: CheckAnswer): StatedResponse | undefined {
   const { success, result, isList, responses } = operation;
   if (responses) return statedResponse(operation, status);
   const mediaTypes = ['application/json'];

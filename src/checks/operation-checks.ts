@@ -60,11 +60,11 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   const { operation, status } = answer;
   requireAsDocumented(context, answer);
-  const remark = remarkOnDeprecation(answer, new Date());
+  const why = whyDoubtful(answer, new Date());
   const count = operation.isList ? `, ${countText(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
-  if (remark === undefined) return pass(text, detailsOf(answer));
-  return warn(`${text}; ${operation.id}: ${remark}`, detailsOf(answer));
+  if (why === undefined) return pass(text, detailsOf(answer));
+  return warn(`${text}; ${operation.id}: ${why}`, detailsOf(answer));
 }
 
 /** Fails an answer that lacks a record of a list, or shows it with another value. */
@@ -173,7 +173,7 @@ function isAccepted(
 }
 
 /** Returns a clause if the headers Deprecation and Sunset contradict the description. @see RFC 9745, RFC 8594 */
-function remarkOnDeprecation(answer: CheckAnswer, now: Date): string | undefined {
+function whyDoubtful(answer: CheckAnswer, now: Date): string | undefined {
   const { operation, headers } = answer;
   const isAnnounced = announcesEnd(headers);
   if (operation.isDeprecated !== isAnnounced)

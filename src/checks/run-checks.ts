@@ -32,7 +32,7 @@ export interface CheckResult extends Omit<Check, 'run' | 'findFault'>, Finding {
 }
 
 /** Returns a clause that says why the checks were stopped, if they were. */
-function stopReasonOf(stopped: AbortSignal): string | undefined {
+function whyStopped(stopped: AbortSignal): string | undefined {
   return stopped.aborted ? messageOf(stopped.reason) : undefined;
 }
 
@@ -55,7 +55,7 @@ export async function runChecks(
     const failed = [...results.values()].find(
       (result) => isFailure(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
-    const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
+    const skipReason = failed ? `${failed.id} failed` : whyStopped(stopped);
     const endsAtMs = check.isPrerequisite ? waitEndsAtMs : undefined;
     if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped, endsAtMs));
     else if (!results.has(id)) results.set(id, skippedResult(check, skipReason));
@@ -75,7 +75,7 @@ export async function runCheck(
   const context = createCheckContext(service, stopped, attempts, endsAtMs);
   const findings = await check.run(context).catch((error: unknown) => {
     // A call that was cut off says nothing about the service.
-    const stopReason = stopReasonOf(stopped);
+    const stopReason = whyStopped(stopped);
     return stopReason === undefined ? findingOfError(error) : skip(stopReason);
   });
   const faults = attempts.map(({ response }) => response && check.findFault?.(response, service.mask));

@@ -80,7 +80,7 @@ export function value<Value = string>(
   summary: string,
   options: ValueOptions<Value> = {},
 ): Flag<NoInfer<Value> | undefined> {
-  return { syntax, summary, ...options, parse: makeParser(syntax, options) };
+  return { syntax, summary, ...options, parse: createParser(syntax, options) };
 }
 
 /** Makes a flag that can be repeated. Its value is the list of all values, in order. */
@@ -89,7 +89,7 @@ export function values<Value = string>(
   summary: string,
   options: ValueOptions<Value> = {},
 ): Flag<readonly NoInfer<Value>[] | undefined> {
-  return { syntax, summary, ...options, parse: collect(makeParser(syntax, options), options.isList) };
+  return { syntax, summary, ...options, parse: collect(createParser(syntax, options), options.isList) };
 }
 
 /** Makes a flag whose value is one of a few words. */
@@ -116,11 +116,11 @@ export function argument<Syntax extends string, Value = string>(
   options?: ValueOptions<Value>,
 ): Argument<Bracketed<Syntax, NoInfer<Value>>>;
 export function argument(syntax: string, summary: string, options: ValueOptions<unknown> = {}): Argument {
-  const parse = makeParser(syntax, options);
+  const parse = createParser(syntax, options);
   return { syntax, summary, ...options, parse: syntax.includes('...') ? collect(parse) : parse };
 }
 
-function makeParser<Value>(
+function createParser<Value>(
   syntax: string,
   { parse, label = nameOf({ syntax }) }: ValueOptions<Value>,
 ): (text: string) => Value {

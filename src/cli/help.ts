@@ -35,7 +35,7 @@ export async function makeHelpFiles(program: Command): Promise<Readonly<Record<s
     ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node, topicNames)}`),
   ];
   return {
-    [tableFile]: JSON.stringify(makeTable(nodes, topicNames)),
+    [tableFile]: JSON.stringify(createTable(nodes, topicNames)),
     [pagesFile]: pages.join(pageBreak),
   };
 }
@@ -53,7 +53,7 @@ export async function* commandsOf(
     yield* commandsOf(await loadCommand(entry), [...path, entry.name]);
 }
 
-function makeTable(nodes: readonly CommandNode[], topics: readonly string[]): WordTable {
+function createTable(nodes: readonly CommandNode[], topics: readonly string[]): WordTable {
   const commands = nodes.map(({ path, command }): [string, CommandWords] => {
     const action = actionOf(command);
     const words = {

@@ -42,7 +42,7 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
   return Object.fromEntries(list.map((header) => [requireHeader(header), header.value]));
 }
 
-/** Lets no header carry a credential if the service is reached over plain http. @throws UsageError that names the header. */
+/** Refuses a header with a credential if the service is reached over plain http. @throws UsageError that names the header. */
 export function requireSecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
   const why = whyExposed(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));

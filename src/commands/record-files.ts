@@ -1,5 +1,5 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
-import { newRow } from '../bulk/run-row.ts';
+import { createRow } from '../bulk/run-row.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
@@ -28,7 +28,7 @@ export async function writeFileRecords(
       `${input.file.name}:${nullRow.line}: ${nullRow.nullText} is read as text${moreLikeThis(others.map(({ line }) => line))}; leave a cell without a value empty`,
     );
   const rows = input.rows.map(({ line, id, text, fields }) =>
-    newRow({ line, id, intent: toIntent(verb, fields), text }),
+    createRow({ line, id, intent: toIntent(verb, fields), text }),
   );
   const runInput = { kind: verb, noun: noun.name, input: { ...input, rows }, flags: runFlags };
   return startRun(context, runInput, flags);

@@ -142,12 +142,12 @@ async function runTokenCommand(
   for (const text of stdout.split('\n')) secrets.add(text.trim());
   for (const text of secrets.mask(stderr).trimEnd().split(/\r?\n/))
     if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
-  if (error) throw new CliError('auth', `token-command ${command}: ${problemOf(error, limitMs)}`);
+  if (error) throw new CliError('auth', `token-command ${command}: ${whyFailed(error, limitMs)}`);
   return stdout;
 }
 
 /** Returns a clause that says why a command failed. */
-function problemOf(error: ExecFileException, limitMs: number): string {
+function whyFailed(error: ExecFileException, limitMs: number): string {
   const { code, killed, signal } = error;
   if (typeof code === 'number') return `exited with ${code}`;
   if (killed) return `took longer than ${durationText(limitMs)}`;

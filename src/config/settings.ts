@@ -206,7 +206,8 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
 /**
  * Chooses the profile of this command, or the embedded store. If both a base URL and the embedded store are named, the source of
  * higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, that is an error, because the
- * target of a write would be a guess; so it is with `--offline` and `--profile` of a service. A profile that the config names does not apply to a base URL of another origin.
+ * target of a write would be a guess. `--offline` with `--profile` of a service is an error for the same reason. A profile that the
+ * config names does not apply to a base URL of another origin.
  */
 function chooseProfile(
   flags: SettingFlags,

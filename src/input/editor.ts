@@ -1,11 +1,19 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Notices } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { CliError, fileError, InputError, interruption, messageOf, UsageError } from '../process/errors.ts';
+import {
+  CliError,
+  fileError,
+  InputError,
+  interruption,
+  messageOf,
+  signalCodes,
+  UsageError,
+} from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Stop } from '../process/signals.ts';
 import { sanitize, shellWord } from '../process/text.ts';
@@ -145,7 +153,7 @@ async function runEditor({ io, stop }: EditorContext, line: string): Promise<voi
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
       child.on('error', reject).on('close', (...end) => resolve(end));
     });
-    const endSignal = endSignals.find((each) => signal === each || code === 128 + constants.signals[each]);
+    const endSignal = endSignals.find((each) => signal === each || code === signalCodes[each]);
     if (endSignal) throw interruption(endSignal);
     if (code !== 0)
       throw new CliError('failed', `${line}: the editor ended with ${signal ?? `code ${code}`}`);

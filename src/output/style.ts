@@ -46,7 +46,7 @@ export async function createStyle(stream: OutputStream, env: Io['env'], mode: Co
   return new Chalk({ level: 1 });
 }
 
-/** The colour of each state: good is green, waiting yellow, failed red, finished dim. */
+/** The colour of each state: good is green, waiting or unknown yellow, failed red, and dim where nothing happens any more. */
 const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['available', 'green'],
   ['pending', 'yellow'],
@@ -59,6 +59,17 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['skip', 'dim'],
   ['finished', 'green'],
   ['open', 'yellow'],
+  ['undone', 'dim'],
+  ['partly undone', 'yellow'],
+  ['applied', 'green'],
+  ['unchanged', 'dim'],
+  ['booked', 'dim'],
+  ['failed', 'red'],
+  ['invalid', 'red'],
+  ['unknown', 'yellow'],
+  ['uncertain', 'yellow'],
+  ['unsettled', 'yellow'],
+  ['unprocessed', 'yellow'],
   ['overdue', 'red'],
 ]);
 

@@ -85,7 +85,8 @@ const abortListeners = new WeakMap<AbortSignal, AbortListener[]>();
 
 function onAbort(signal: AbortSignal, listener: AbortListener): void {
   const listeners = abortListeners.get(signal) ?? [];
-  if (listeners.push(listener) > 1 || abortListeners.has(signal)) return;
+  listeners.push(listener);
+  if (abortListeners.has(signal)) return;
   abortListeners.set(signal, listeners);
   signal.addEventListener('abort', () => {
     for (const each of listeners.slice()) each(signal.reason);

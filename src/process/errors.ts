@@ -209,7 +209,11 @@ export function joinErrors(errors: readonly CliError[], total: number, unit: str
   const [first] = errors;
   if (first === undefined || total === 1) return first;
   const isPerhapsApplied = errors.some(({ details }) => details.isPerhapsApplied);
-  const end = isPerhapsApplied ? 'failed or are unknown' : 'failed';
+  const end = !isPerhapsApplied
+    ? 'failed'
+    : errors.length === 1
+      ? 'failed or is unknown'
+      : 'failed or are unknown';
   const signal = errors.find(isInterruption)?.details.signal;
   return new ManyError(`${errors.length} of ${total} ${unit} ${end}`, errors, total - errors.length, {
     isPerhapsApplied,

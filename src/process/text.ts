@@ -186,8 +186,8 @@ function letterDistance(from: string, to: string): number {
 
 /** A duration for people: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`. */
 export function durationText(ms: number): string {
-  if (ms >= 120_000) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;
-  if (ms >= 1000) return `${Number((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
+  if (ms >= 119_500) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;
+  if (ms >= 999.5) return `${Number((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
   return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
 }
 

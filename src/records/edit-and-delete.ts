@@ -54,14 +54,14 @@ async function parseChanges(
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('the text must hold the fields of one record');
-  const changes = findChanges(access, editableFields(shown), record);
+  const changes = changesIn(access, editableFields(shown), record);
   const body = await access.names.resolve(changes, access.operation);
   client.preview({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;
 }
 
 /** Returns the changes of an edited record. @throws UsageError that names a field that is wrong. */
-function findChanges(access: RecordAccess, old: Fields, record: JsonObject): Fields {
+function changesIn(access: RecordAccess, old: Fields, record: JsonObject): Fields {
   const { noun, operation } = access;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);

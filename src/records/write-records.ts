@@ -6,6 +6,7 @@ import { dryRunOutput } from '../client/shown-request.ts';
 import { showCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, isInterruption, joinErrors, UsageError } from '../process/errors.ts';
+import { countText } from '../process/text.ts';
 import { isPlainSet, sentText } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
@@ -83,7 +84,9 @@ async function toOutput(
   const done = results.flatMap((settled) => (settled && isDone(settled) ? settled : []));
   const records = done.flatMap(({ state, record }) => (state.intent.kind === 'remove' ? [] : (record ?? [])));
   if (records.length === 0) return { kind: 'nothing', error };
-  const warningIfUnprinted = `${done.length} of ${results.length} ${access.noun.plural} are done, but could not be printed`;
+  const { singular, plural } = access.noun;
+  const doneText = `${done.length} of ${countText(results.length, singular, plural)}`;
+  const warningIfUnprinted = `${doneText} ${done.length === 1 ? 'is' : 'are'} done, but could not be printed`;
   return { ...(await recordsOutput(access, records, results.length)), error, warningIfUnprinted };
 }
 

@@ -2,7 +2,13 @@ import * as v from 'valibot';
 import { type HttpRequest, withoutParameters } from '../api/http.ts';
 import type { BodyName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { bodySchemas, idText, issueReason, type QueryName, queryParameters } from '../api/schemas.ts';
+import {
+  bodySchemas,
+  idParameterValue,
+  issueReason,
+  type QueryName,
+  queryParameters,
+} from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printPointer } from '../process/exact-json.ts';
 import { decodePercent } from '../process/text.ts';
@@ -47,7 +53,8 @@ export function readInput(
   const values = query === '' ? undefined : new URLSearchParams(query);
   const input: { -readonly [Part in keyof RequestInput]: RequestInput[Part] } = {};
   for (const { name, wireName, in: location } of parameters) {
-    if (location === 'path') input.id = parseParameter(wireName, idText, decodePercent(id)) as bigint;
+    if (location === 'path')
+      input.id = parseParameter(wireName, idParameterValue, decodePercent(id)) as bigint;
     const [text, ...repeats] = (location === 'query' && values?.getAll(name)) || [];
     if (repeats.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
     if (text !== undefined)

@@ -14,7 +14,7 @@ export interface SettleResult extends RowEnd {
 /**
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
- * @param stopped no request begins after it is aborted.
+ * @param stopped no step begins after it is aborted.
  * @param believesEmpty as in `Situation`.
  * @param mark as in `RowKeeper`.
  */

@@ -6,7 +6,7 @@ import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { changeOf } from '../../src/bulk/plan.ts';
 import { createLog, type RunHeader } from '../../src/bulk/run.ts';
 import { parseEvent, printEvent, toPlanEvent } from '../../src/bulk/run-events.ts';
-import { newRow, type RunRow } from '../../src/bulk/run-row.ts';
+import { createRow, type RunRow } from '../../src/bulk/run-row.ts';
 import { Stop } from '../../src/process/signals.ts';
 import type { RecordPort } from '../../src/writes/port.ts';
 import { initialState } from '../../src/writes/state.ts';
@@ -187,7 +187,7 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
 function keepRows(canReadEach = true) {
   const planned = { action: 'set', before: 0, after: 1 } as const;
   const rows = [2, 3, 4].map((line) => ({
-    ...newRow({ line, id: BigInt(line), intent: { kind: 'add', change: 1 }, text: undefined }),
+    ...createRow({ line, id: BigInt(line), intent: { kind: 'add', change: 1 }, text: undefined }),
     planned,
   }));
   const header = { kind: 'apply' } as RunHeader;
@@ -258,12 +258,12 @@ test('a journal keeps apart a field that is null and one that is missing', () =>
     after: { status: null },
   } as const;
   const intent = { kind: 'set', value: { status: null } } as const;
-  const row = { ...newRow({ line: 2, id: 7n, intent, text: '' }), planned };
+  const row = { ...createRow({ line: 2, id: 7n, intent, text: '' }), planned };
   expect(parseEvent(printEvent(toPlanEvent(row)))).toMatchObject({ intent, planned });
 });
 
 test('the change of a count of more than 2^53 keeps every digit', () => {
-  const row = newRow({ line: 2, id: 7n, intent: { kind: 'set', value: 5 }, text: '' });
+  const row = createRow({ line: 2, id: 7n, intent: { kind: 'set', value: 5 }, text: '' });
   const planned = { action: 'set', before: 9223372036854775807n, after: 5 } as const;
   expect(changeOf({ ...row, planned })).toBe(-9223372036854775802n);
 });

@@ -1,3 +1,5 @@
+import { hashOf } from '../../src/process/text.ts';
+
 export interface Random {
   /** From 0 to 1, without 1. */
   next(): number;
@@ -9,7 +11,7 @@ export interface Random {
 
 /** mulberry32. The same keys give the same numbers. */
 export function randomOf(...keys: readonly (number | string)[]): Random {
-  let state = hashOf(keys);
+  let state = hashOf(keys.join('/'));
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -23,11 +25,4 @@ export function randomOf(...keys: readonly (number | string)[]): Random {
     chance: (share) => next() < share,
     pick: (values) => values[below(values.length)] as never,
   };
-}
-
-/** FNV-1a over the keys as one text. */
-function hashOf(keys: readonly (number | string)[]): number {
-  let hash = 0x811c9dc5;
-  for (const letter of keys.join('/')) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
-  return hash >>> 0;
 }

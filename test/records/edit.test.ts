@@ -47,9 +47,9 @@ test('edits a record as YAML, sends it, says what changed, and removes the file'
 });
 
 test.each([
-  ['true', 'unchanged'],
-  [': > "$1"', 'emptied'],
-])('edit sends nothing for %s and exits 0', async (line) => {
+  ['left unchanged', 'true'],
+  ['emptied', ': > "$1"'],
+])('edit sends nothing for a text that is %s and exits 0', async (_, line) => {
   const shop = openShop();
   const run = await shop.run('categories edit 1', { env: editor(line) });
   const stderr = 'edit category 1: nothing was changed, and nothing was sent\n';

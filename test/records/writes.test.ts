@@ -110,7 +110,7 @@ test.each<[string, string, Broken, code: number, stderr: string, pets: number]>(
     createOne,
     { stdout: full },
     1,
-    `warning: 1 of 1 pets are done, but could not be printed\n${error}`,
+    `warning: 1 of 1 pet is done, but could not be printed\n${error}`,
     26,
   ],
   ['a closed stderr does not stop the deletes', 'pets delete 1 2 3 --yes', { stderr: closed }, 0, '', 22],

@@ -21,6 +21,8 @@ const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
 });
 
 const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
+const file = argument('<file>', 'the counts; - for stdin', { offers: 'file' });
+const below = value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity });
 
 const list = verb({
   name: 'list',
@@ -33,7 +35,7 @@ const list = verb({
   ],
   flags: {
     status: statusesFlag('only entries of pets of this status'),
-    below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
+    below,
     ...listFlags,
   },
   view: (context) => recordView(context, inventory, 'list'),
@@ -122,7 +124,7 @@ const diff = verb({
     'petstore inventory diff - -o jsonl < feed.jsonl',
     'petstore inventory diff stock.csv > /dev/null || echo "the shelves and the service differ"',
   ],
-  args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
+  args: { file },
   flags: diffFlags,
   view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory', 'diff'),
   run: async (context, { file, ...flags }) =>
@@ -143,7 +145,7 @@ const apply = verb({
     'petstore inventory apply stock.csv --yes --max-changes 10% --max-delta 500',
     'petstore inventory apply stock.csv --yes --map "petId=SKU,quantity=On hand"',
   ],
-  args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
+  args: { file },
   flags: applyFlags,
   view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory'),
   run: async (context, { file, ...flags }) =>
@@ -202,7 +204,7 @@ const edit = verb({
   writes: 'records',
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
-    below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
+    below,
     ...sessionFlags,
   },
   view: async (context) => (await import('../../bulk/session.ts')).sessionView(context, 'inventory'),
