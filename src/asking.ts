@@ -84,7 +84,7 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await openPrompt(context);
   if (prompt) return prompt;
-  const message = `${what}: ${why}, and petstore cannot ask: ${whyNotAsked(context)}`;
+  const message = `${what}: ${why}, but ${whyNotAsked(context)}`;
   throw new UsageError(message, `use ${flags}`, 'confirmation_needed');
 }
 

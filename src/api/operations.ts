@@ -9,7 +9,7 @@ import {
   nouns,
   type OperationId,
 } from './nouns.ts';
-import { defaultStatus, petStatuses } from './record-values.ts';
+import { defaultStatus, pageSizes, petStatuses } from './record-values.ts';
 import type { Bounds, RecordOf, ResultName } from './schemas.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
@@ -212,7 +212,7 @@ function operationsOn(noun: Noun): Readonly<Record<Kind, Omit<Operation, 'id'>>>
   const collection = { noun: name, tag, path, result, recordForm };
   const id: Parameter = { name: 'id', wireName: idName, in: 'path', required: true };
   const atRecord = { path: `${path}/{${idName}}`, parameters: [id] };
-  const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
+  const pageSize = { type: 'integer', minimum: 1, maximum: pageSizes.most } as const;
   const parameters: Parameter[] = [
     ...filters.map(inQuery),
     { ...inQuery('limit'), bounds: pageSize },

@@ -14,6 +14,12 @@ export const int64Max = 9223372036854775807n;
 /** The rule for ids, a clause for messages. */
 export const idRequirement = `must be a whole number from 0 to ${int64Max}`;
 
+/** The rule for counts, a clause for messages. */
+export const countRequirement = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
+
+/** The number of records in a page of the service: by default, and at most. */
+export const pageSizes = { default: 100, most: 1000 } as const;
+
 /** Reads an id: decimal digits from 0 to `int64Max`. */
 export function toId(text: string): bigint | undefined {
   const id = /^(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;

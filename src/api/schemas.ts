@@ -9,7 +9,15 @@ import {
   type NounName,
   nouns,
 } from './nouns.ts';
-import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './record-values.ts';
+import {
+  countRequirement,
+  idRequirement,
+  int64Max,
+  isDateTime,
+  pageSizes,
+  petStatuses,
+  toId,
+} from './record-values.ts';
 
 // How bodies, records and parameters are checked, by the kinds of their fields. Ids and other int64 values are bigints, so that no
 // arithmetic and no output rounds them.
@@ -47,10 +55,12 @@ export const idParameterValue = v.pipe(
 export const petStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
 export type PetStatus = v.InferOutput<typeof petStatus>;
 
-const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
-
 /** A count in a request: 0 to 2^53 - 1. */
-export const quantity = v.pipe(v.number(countRule), v.safeInteger(countRule), v.minValue(0, countRule));
+export const quantity = v.pipe(
+  v.number(countRequirement),
+  v.safeInteger(countRequirement),
+  v.minValue(0, countRequirement),
+);
 
 /** A date-time of RFC 3339, 5.6. The month must have the day. */
 const dateTime = v.pipe(v.string('must be a string'), v.check(isDateTime, 'must be an RFC 3339 date-time'));
@@ -161,11 +171,12 @@ const truthValue = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((text) => text === 'true'),
 );
+const pageSizeRule = `must be a whole number from 1 to ${pageSizes.most}`;
 const pageSize = v.pipe(
   v.string(),
-  v.regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 1000'),
+  v.regex(/^[1-9]\d{0,3}$/, pageSizeRule),
   v.transform(Number),
-  v.maxValue(1000, 'must be a whole number from 1 to 1000'),
+  v.maxValue(pageSizes.most, pageSizeRule),
 );
 
 /**
@@ -187,7 +198,7 @@ export const queryParameters = {
   },
   limit: {
     check: pageSize,
-    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    schema: { type: 'integer', minimum: 1, maximum: pageSizes.most, default: pageSizes.default },
     description: 'The largest number of records in one page',
   },
   after: {

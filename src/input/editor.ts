@@ -7,6 +7,7 @@ import type { Notices } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import {
   CliError,
+  endSignals,
   fileError,
   InputError,
   interruption,
@@ -139,9 +140,6 @@ async function writeText(path: string, text: string): Promise<void> {
   });
 }
 
-/** The signals that end the editor and this command. A shell reports one as 128 and its number. */
-const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 /** Runs a command line in a shell, because the variable may hold arguments: `code --wait`. */
 async function runEditor({ io, stop }: EditorContext, line: string): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
@@ -153,6 +151,7 @@ async function runEditor({ io, stop }: EditorContext, line: string): Promise<voi
     const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
       child.on('error', reject).on('close', (...end) => resolve(end));
     });
+    // A shell reports a signal as 128 and its number.
     const endSignal = endSignals.find((each) => signal === each || code === signalCodes[each]);
     if (endSignal) throw interruption(endSignal);
     if (code !== 0)

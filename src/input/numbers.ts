@@ -1,4 +1,4 @@
-import { idRequirement, toChange, toId, toQuantity } from '../api/record-values.ts';
+import { countRequirement, idRequirement, toChange, toId, toQuantity } from '../api/record-values.ts';
 import { ValueError } from '../process/errors.ts';
 import { isNumber, type JsonValue } from '../process/exact-json.ts';
 
@@ -17,7 +17,6 @@ export interface NumberNotation {
   readonly decimal?: (typeof decimalMarks)[number] | undefined;
 }
 
-const countRule = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
 
 /** Makes a parser of digits. It throws ValueError for any other text, such as `12.0` or `1e3`, and for a number out of range. */
@@ -57,7 +56,7 @@ export function parseFileId(value: JsonValue): bigint {
 
 /** Parses a count of a file. @param notation undefined if the command has no flags for it @throws ValueError for any other value. */
 export function parseFileCount(value: JsonValue, notation?: NumberNotation): number {
-  return parseFileNumber(value, toQuantity, countRule, notation);
+  return parseFileNumber(value, toQuantity, countRequirement, notation);
 }
 
 /** Parses a change of a count, with or without a sign in front. @throws ValueError for any other value. */

@@ -136,8 +136,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       const message = `${places} are for ${layout.noun} ${id}`;
       const hint = layout.conflictHint;
       if (!conflicting.has(index))
-        invalid.push({ id, line: first.line, text: String(first.text), message, kind: conflict, hint });
-      invalid.push({ id, line, text, message, kind: conflict, hint });
+        invalid.push({ id, line: first.line, text: String(first.text), message, rule: conflict, hint });
+      invalid.push({ id, line, text, message, rule: conflict, hint });
       conflicting.add(index);
     }
   }
@@ -154,8 +154,8 @@ export interface InvalidRecord {
   readonly line: number;
   /** The reason as a clause. It names the column and the value that are wrong. */
   readonly message: string;
-  /** A key that all invalid records of the same kind share, whatever their values are. */
-  readonly kind?: string | undefined;
+  /** What all invalid records of the same kind share, whatever their values are. */
+  readonly rule?: string | undefined;
   readonly hint?: string | undefined;
   /** The text of the record, which another session may reject. */
   readonly text: string;
@@ -164,10 +164,10 @@ export interface InvalidRecord {
 export function toInvalid(error: CliError, line: number, text: string): InvalidRecord {
   const { message, details } = error;
   const rule = error instanceof ValueError ? error.rule : message;
-  return { line, text, message, kind: `${rule} ${details.hint ?? ''}`, hint: details.hint };
+  return { line, text, message, rule: `${rule} ${details.hint ?? ''}`, hint: details.hint };
 }
 
-/** The kind of two rows that have the same id. */
+/** The rule that two rows with the same id break. */
 const conflict = 'conflict';
 
 type InputFacts = Pick<CheckedInput<InputRow>, 'file' | 'format'>;
@@ -193,12 +193,12 @@ function pickExamples({ format }: InputFacts, invalid: readonly InvalidRecord[])
   const groups = new Map<string, InvalidRecord[]>();
   const conflicts = new Set<string>();
   for (const record of invalid) {
-    const { kind = record.message } = record;
-    const group = groups.get(kind) ?? [];
-    groups.set(kind, group);
+    const { rule = record.message } = record;
+    const group = groups.get(rule) ?? [];
+    groups.set(rule, group);
     // The two rows of a conflict share its message.
-    if (kind === conflict && conflicts.has(record.message)) continue;
-    if (kind === conflict) conflicts.add(record.message);
+    if (rule === conflict && conflicts.has(record.message)) continue;
+    if (rule === conflict) conflicts.add(record.message);
     group.push(record);
   }
   return Array.from(groups.values(), ([first, ...others]) => ({

@@ -18,6 +18,8 @@ export const exitCodes = {
 
 /** The exit codes of the signals that end a command. */
 export const signalCodes = { SIGHUP: 129, SIGINT: exitCodes.interrupted, SIGTERM: 143 } as const;
+/** The signals that end a command. */
+export const endSignals = Object.keys(signalCodes) as (keyof typeof signalCodes)[];
 
 /** The signals that end a command. SIGHUP: the terminal was closed. */
 export type Signal = keyof typeof signalCodes;

@@ -4,6 +4,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
 import {
   CliError,
+  endSignals,
   interruption,
   OutputClosedError,
   type Signal,
@@ -63,8 +64,6 @@ interface ProcessIo extends Io {
   flushThenExit(code: number): Promise<never>;
 }
 
-const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 /** Returns the streams, the environment and the signals of this process. */
 export function processIo(): ProcessIo {
   const stdout = processOutput('stdout', 1, () => process.stdout);
@@ -103,9 +102,9 @@ export function processIo(): ProcessIo {
     platform: process.platform,
     packageDir: join(__dirname, '..'),
     onSignal(listener) {
-      for (const name of endingSignals) process.on(name, listener);
+      for (const name of endSignals) process.on(name, listener);
       return () => {
-        for (const name of endingSignals) process.off(name, listener);
+        for (const name of endSignals) process.off(name, listener);
       };
     },
     async flushThenExit(code) {
@@ -268,9 +267,9 @@ export function processExists(id: number): boolean {
  * no files behind.
  */
 export function withDefaultSignals<Value>(work: () => Value): Value {
-  const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);
+  const listeners = endSignals.map((name) => [name, process.rawListeners(name)] as const);
   // Without a listener, the default action of the system ends the process.
-  for (const name of endingSignals) process.removeAllListeners(name);
+  for (const name of endSignals) process.removeAllListeners(name);
   try {
     return work();
   } finally {

@@ -1,5 +1,5 @@
 import type { NounName } from '../api/nouns.ts';
-import { defaultStatus } from '../api/record-values.ts';
+import { defaultStatus, pageSizes } from '../api/record-values.ts';
 import type { NewRecord, PetStatus } from '../api/schemas.ts';
 import { printJson } from '../process/exact-json.ts';
 import { indexOfId } from '../process/sorted.ts';
@@ -70,7 +70,7 @@ export class Collection<Value extends object = object> {
     if (this.get(id)) this.ordered.splice(indexOfId(this.ordered, id), 1);
   }
 
-  page({ limit = 100, after = -1n, ...filters }: PageQuery): RecordPage<Value> {
+  page({ limit = pageSizes.default, after = -1n, ...filters }: PageQuery): RecordPage<Value> {
     const conditions = Object.entries(filters) as [keyof Value, unknown][];
     const records: StoredRecord<Value>[] = [];
     for (

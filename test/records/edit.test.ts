@@ -222,7 +222,7 @@ test('invalid text opens the editor once more with the reason of each row, and i
 test.each([
   ['--dry-run', ['--dry-run'], 0, ''],
   ['a state folder that cannot be written', ['--yes'], 1, 'PETSTORE_STATE_DIR names another folder'],
-  ['no confirmation', [], 2, 'this needs a confirmation, and petstore cannot ask: there is no terminal'],
+  ['no confirmation', [], 2, 'this needs a confirmation, but there is no terminal'],
 ])('the text is kept and named after %s', async (_, words, code, why) => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   shop.write('plain', '');

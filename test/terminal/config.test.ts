@@ -208,7 +208,7 @@ test.each([
   ['show', 'profile show: no profile is active'],
   ['delete bb', "there is no profile 'bb'"],
   ['delete offline', "profile 'offline': it is built in"],
-  ['delete a', 'delete profile a: this needs a confirmation, and petstore cannot ask: there is no terminal'],
+  ['delete a', 'delete profile a: this needs a confirmation, but there is no terminal'],
 ])('%s is a usage error, and changes nothing', async (words, message) => {
   config.write({ profiles });
   const run = await profile(words);

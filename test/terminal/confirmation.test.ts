@@ -33,8 +33,8 @@ test.each([
   expect(server.calls().filter((call) => !call.startsWith('GET '))).toEqual(writes);
 });
 
-const needed = 'this needs a confirmation, and petstore cannot ask: there is no terminal';
-const locked = 'prod is protected, and petstore cannot ask: there is no terminal';
+const needed = 'this needs a confirmation, but there is no terminal';
+const locked = 'prod is protected, but there is no terminal';
 
 test.each([
   ['pets delete 5 --profile staging', `delete pet 5: ${needed}\nhint: use --yes\n`],

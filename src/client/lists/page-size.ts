@@ -1,12 +1,10 @@
 import type { Operation } from '../../api/operations.ts';
-import type { ServiceRecord } from '../../api/record-values.ts';
+import { pageSizes, type ServiceRecord } from '../../api/record-values.ts';
 import { CliError, isInterruption } from '../../process/errors.ts';
 import { isTransientError } from '../answer-table.ts';
 import { type ListEnd, pagingOf } from './next-page.ts';
 
 // The page size that a list is asked for, and what the number of answered records says about its end.
-
-const largestPage = 1000;
 
 /**
  * Returns the page size to request: a part of the limit, or the largest size. Returns undefined if the service has no page size,
@@ -16,7 +14,7 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
   const size = operation.parameters.find(({ name }) => name === 'limit');
   if (!size) return undefined;
   const { minimum = 1, maximum } = size.bounds ?? {};
-  const largest = Math.min(largestPage, Number(maximum ?? largestPage));
+  const largest = Math.min(pageSizes.most, Number(maximum ?? pageSizes.most));
   if (limit !== undefined) return Math.max(Math.min(limit, largest), Number(minimum));
   // If the program does not know how the pages follow each other, a smaller size would cut the list.
   const isStated = maximum !== undefined || size.required;
