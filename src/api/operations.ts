@@ -75,8 +75,8 @@ export interface Parameter {
   readonly required: boolean;
   readonly bounds?: Bounds | undefined;
   /**
-   * The service's default, or the value of `--map`. Of a filter: a request without it gets only the records with this value. Of `limit`: the
-   * size of a page.
+   * The service's default, or the value of `--map`. Of a filter: a request without it gets only the records with this value. Of
+   * `limit`: the size of a page.
    */
   readonly serviceDefault?: string | undefined;
   /** The value that a request sends if its input gives none: for a parameter that the table does not have, or a filter of `--map`. */

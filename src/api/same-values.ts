@@ -65,7 +65,10 @@ interface Comparison {
   readonly actual: JsonValue | undefined;
 }
 
-/** Returns the expected fields that the actual value does not have, or has with another value. A field that is left out counts as its default. */
+/**
+ * Returns the expected fields that the actual value does not have, or has with another value. A field that is left out counts as
+ * its default.
+ */
 export function differencesOf(
   expected: Fields,
   actual: Fields,

@@ -127,7 +127,10 @@ function textIdObstacle({ operation, idPlace, facts }: Candidate): Obstacle | un
   return { why: `its ${idPlace.parameter} is a ${kind}, not an integer`, hasOtherRecords: true };
 }
 
-/** A record has the path of its collection. Without a list and a create, it must have our path, or our operationId, or nothing before the noun. */
+/**
+ * A record has the path of its collection. Without a list and a create, it must have our path, or our operationId, or nothing
+ * before the noun.
+ */
 function collectionObstacle(candidate: Candidate): Obstacle | undefined {
   const { tableOperation, operation, collections } = candidate;
   const { id, noun } = tableOperation;

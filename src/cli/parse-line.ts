@@ -80,7 +80,10 @@ function readWords(
   }
 }
 
-/** Returns the first word that is too many, unless it may be a token: `--require-token s3cret`, `-H X-Key: s3cret`, `config set token s3cret`. */
+/**
+ * Returns the first word that is too many, unless it may be a token: `--require-token s3cret`, `-H X-Key: s3cret`,
+ * `config set token s3cret`.
+ */
 function strayWord({ args, registeredArguments }: Parser, rest: readonly string[]): string {
   const word = args[registeredArguments.length] ?? '';
   const before = rest[rest.indexOf(word) - 1] ?? '';

@@ -230,7 +230,10 @@ function oneLine(text: string, most: number): string {
   return shorten(text.replace(/\s+/g, ' ').trim(), most);
 }
 
-/** Returns the title of a page, or the beginning of any other body without its tags, as one line. Bytes that are not UTF-8 become replacement characters. */
+/**
+ * Returns the title of a page, or the beginning of any other body without its tags, as one line. Bytes that are not UTF-8 become
+ * replacement characters.
+ */
 function beginningOf(body: HttpResponse['body'], mask: Mask): string {
   return oneLine(mask(titleOrText(bodyText(body.slice(0, 64 * 1024)))), 200);
 }

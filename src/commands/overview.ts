@@ -64,7 +64,8 @@ const orderColumns: readonly Column<Row>[] = [
  * Reads every list once, and sums up the store.
  *
  * @param below only counts below this are listed.
- * @returns the overview, in which a part is null if the service does not offer its list or the field that it needs; and the number of all open orders.
+ * @returns the overview, in which a part is null if the service does not offer its list or the field that it needs; and the
+ * number of all open orders.
  * @throws CliError if a list cannot be read, and UnboundError if the service offers none.
  */
 async function readOverview(client: Client, below: number) {

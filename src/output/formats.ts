@@ -64,7 +64,11 @@ const printIds: Print = async function* ({ columns: [column], isTerminal }, piec
   }
 };
 
-/** Makes data safe to show on a terminal. In a file or a pipe it stays unchanged. @param allowed the controls that stay on a terminal too. */
+/**
+ * Makes data safe to show on a terminal. In a file or a pipe it stays unchanged.
+ *
+ * @param allowed the controls that stay on a terminal too.
+ */
 function safeText(text: string, isTerminal: boolean, allowed = ''): string {
   return isTerminal ? sanitize(text, allowed) : escapeSurrogates(text);
 }

@@ -104,7 +104,10 @@ export class CliError extends Error {
   }
 }
 
-/** The code of an error that this program finds itself. Scripts rely on it: JSON output has it. `petstore help exit-codes` lists the codes. */
+/**
+ * The code of an error that this program finds itself. Scripts rely on it: JSON output has it. `petstore help exit-codes` lists
+ * the codes.
+ */
 export type OwnCode =
   /** A flag or an argument of the command line. */
   | 'invalid_flag'

@@ -14,7 +14,10 @@ interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. Without it the flag has no value, and no question is asked. */
   readonly placeholder?: string;
   readonly offers?: 'status';
-  /** Converts a value of a file, an editor, a flag or an answer to the form of the service. @throws ValueError if the service does not take it. */
+  /**
+   * Converts a value of a file, an editor, a flag or an answer to the form of the service. @throws ValueError if the service does
+   * not take it.
+   */
   readonly toService: (value: JsonValue, bounds: Bounds | undefined) => JsonValue;
   readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isState' | 'isTime'>;
 }

@@ -64,7 +64,10 @@ export interface Walk {
 interface PagingTraits {
   /** True if a page without a next one ends the list. Else the list may be cut: nothing but a link or a cursor leads further. */
   readonly provesEnd: boolean;
-  /** True if a page is asked for by the record before it. A deletion shifts no record of the later pages, and a service that repeats a page has no more. */
+  /**
+   * True if a page is asked for by the record before it. A deletion shifts no record of the later pages, and a service that
+   * repeats a page has no more.
+   */
   readonly isByRecord: boolean;
   /** True if the list is rarely cut, so that its pages can be used before the last one has come. */
   readonly isRarelyCut: boolean;
