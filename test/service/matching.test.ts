@@ -148,6 +148,7 @@ test('a route of --map that may add to the count says so', async () => {
 
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
+  ['listPets=GET /pets?key=s3cret x', '"message":"--map: must be <operation>'],
   ['pets.name=title', 'no bound operation of pets has a field title'],
   [
     'pets.id=name',

@@ -71,6 +71,7 @@ describe('the request', () => {
     ['POST /pets -f a:={', "-f a '{': must be JSON"],
     ['GET /pets --input -', 'takes no --input'],
     ['POST /pets --input /nonexistent/file', 'no such file'],
+    ['POST /pets --input /nonexistent/file --json', '"code":"invalid_input"'],
   ])('is not sent for %s', async (line, why) => {
     const run = await send(line.split(' '));
     expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why), requests: [] });

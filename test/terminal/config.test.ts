@@ -19,6 +19,7 @@ test('a value can be set, read and unset, with --quiet as a setting too', async 
   expect(await run('set protected false')).toMatchObject({ code: 0 });
   expect(config.read()).toEqual({ timeout: '5s', retries: 0, protected: false });
   expect(await run('get timeout')).toEqual({ code: 0, stdout: '5s\n', stderr: '' });
+  expect((await run('get timeout -o json')).stdout).toBe('"5s"\n');
   expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout is no longer set\n' });
   expect(await run('unset timeout')).toMatchObject({ code: 0, stderr: 'timeout was not set\n' });
   expect((await run('get timeout')).stdout).toBe('30s\n');

@@ -4,7 +4,7 @@ import { main } from '../../src/main.ts';
 import { printJson } from '../../src/process/exact-json.ts';
 import { listPages, mia, printPets, rex, terminal } from '../helpers/list-pets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt } from '../helpers/run-cli.ts';
+import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
 
 const rexJson = '{"id":1,"name":"Rex","categoryId":7,"status":"available","chip":"x1"}';
 const miaJson = '{"id":9223372036854775807,"name":"Mia","categoryId":8,"status":"sold"}';
@@ -182,6 +182,9 @@ test('the header is bold and a status has its colour; in a pipe only with --colo
     expect(stdout).toContain('\x1b[2msold\x1b[22m');
   }
   expect(await printPets(pets)).not.toContain('\x1b');
+  const stdin = 'petId,quantity\n99,1\n';
+  const failed = await runCli('inventory diff - --offline --color always', { stdin });
+  expect(failed.stdout).toContain('\x1b[31mfailed\x1b[39m');
 });
 
 const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
