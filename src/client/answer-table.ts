@@ -67,8 +67,7 @@ const unrepeatable: AnswerRule = { ...lost, verdict: 'unrepeatable' };
 
 /**
  * The meanings of the statuses that are not a success. Any other 4xx is `rejected`, any other 5xx is `lost`, and the rest is
- * `unrepeatable`.
- * A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
+ * `unrepeatable`. A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
  */
 const statusTable: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
   [[307, 308], rejection],

@@ -86,8 +86,9 @@ export function withNames(
 }
 
 /**
- * Returns the output of a command that names its records, with the names that they show. @param count how many it names; one is
- * not a list.
+ * Returns the output of a command that names its records, with the names that they show.
+ *
+ * @param count how many it names; one is not a list.
  */
 export async function recordsOutput(
   access: RecordAccess,

@@ -15,8 +15,9 @@ interface FieldKindRules {
   readonly placeholder?: string;
   readonly offers?: 'status';
   /**
-   * Converts a value of a file, an editor, a flag or an answer to the form of the service. @throws ValueError if the service does
-   * not take it.
+   * Converts a value of a file, an editor, a flag or an answer to the form of the service.
+   *
+   * @throws ValueError if the service does not take it.
    */
   readonly toService: (value: JsonValue, bounds: Bounds | undefined) => JsonValue;
   readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isState' | 'isTime'>;

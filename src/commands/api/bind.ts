@@ -119,24 +119,36 @@ function parseMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
   for (const value of values) {
-    const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
-    const [, noun = '', field = '', wireName] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
+    const {
+      name,
+      method = '',
+      path = '',
+      noun = '',
+      field = '',
+      wireName = '',
+    } = parseAt('--map', value, () => splitMap(value));
     if (name !== undefined) {
       const id = operationIds.find((each) => each === name);
       if (!id)
         throw new UsageError(`--map ${name}: there is no such operation`, 'see `petstore api operations`');
       operations.set(id, { method: method.toUpperCase(), path });
-    } else if (wireName !== undefined) {
+    } else {
       const nounName = requireNounOfField(noun, field);
       fields.set(nounName, new Map([...(fields.get(nounName) ?? []), [field, wireName]]));
-    } else
-      parseAt('--map', value, () => {
-        throw new ValueError('must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>', {
-          hint: "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
-        });
-      });
+    }
   }
   return { operations, fields };
+}
+
+/** Splits a value of `--map` into its parts: an operation and its route, or a field and its name. @throws ValueError for any other text. */
+function splitMap(text: string): Partial<Record<string, string>> {
+  const operation = /^\s*(?<name>\w+)\s*=\s*(?<method>[A-Za-z]+)\s+(?<path>\/\S*)\s*$/.exec(text);
+  const field = /^\s*(?<noun>\w+)\.(?<field>\w+)\s*=\s*(?<wireName>\S.*?)\s*$/.exec(text);
+  const { groups } = operation ?? field ?? {};
+  if (groups) return groups;
+  throw new ValueError('must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>', {
+    hint: "as in --map updateInventory='PATCH /stock/{petId}' or --map pets.name=title",
+  });
 }
 
 /** Returns the noun of a field. @throws UsageError if the noun does not exist, or its records lack the field. */
